@@ -61,10 +61,8 @@ impl Budget {
         self.process.set(memory, seconds);
     }
 
-    /// Counts output before it is written.
-    ///
-    /// # Errors
-    /// [`OutOfProportion`], if it is too much for the inputs.
+    /// Counts output before it is written. Fails with [`OutOfProportion`] if it is too much for the
+    /// inputs.
     fn spend(&self, bytes: usize) -> io::Result<()> {
         let most = justified(OUTPUT, self.beyond.load(Ordering::Relaxed));
         let written = self.written.fetch_add(bytes as u64, Ordering::Relaxed);

@@ -86,10 +86,8 @@ impl Dumps {
         Ok(input)
     }
 
-    /// Adds the options that apply to every command that is not given its own.
-    ///
-    /// # Errors
-    /// A [`UsageError`] if the command's own options name files that it may not read.
+    /// Adds the options that apply to every command that is not given its own. Fails with a
+    /// [`UsageError`] if the command's own options name files that it may not read.
     pub(super) fn complete(&self, common: &mut Common) -> Result<(), UsageError> {
         let named = common.symbols.iter().chain(&common.mapping).chain(&common.old_mapping);
         let named = named.chain(&common.source_maps);
@@ -182,10 +180,7 @@ impl Dumps {
         Ok((profile, damage))
     }
 
-    /// Refuses a file that may not be read.
-    ///
-    /// # Errors
-    /// A [`UsageError`] with the path.
+    /// Refuses a file that may not be read. Fails with a [`UsageError`] that has the path.
     pub(super) fn allow(&self, path: &Path) -> Result<(), UsageError> {
         if (self.allowed)(path) {
             Ok(())

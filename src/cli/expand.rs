@@ -10,10 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// The files that a path stands for, sorted by name: the path itself if it exists, otherwise the
 /// files that match the pattern in its last part. Patterns serve for more files than a command line
-/// can hold, and for arguments that take a single path.
-///
-/// # Errors
-/// A [`UsageError`] for a pattern that no file matches.
+/// can hold, and for arguments that take a single path. Fails with a [`UsageError`] for a pattern
+/// that no file matches.
 pub(crate) fn expanded(
     path: &Path,
     session: &Session,

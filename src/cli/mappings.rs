@@ -41,10 +41,8 @@ pub(super) fn mapping_beside(dump: &Path) -> PathBuf {
 }
 
 impl Mappings {
-    /// Reads a mapping, or returns it if it has been read before.
-    ///
-    /// # Errors
-    /// An [`InputError`] if it cannot be read.
+    /// Reads a mapping, or returns it if it has been read before. Fails with an [`InputError`] if
+    /// it cannot be read.
     pub(super) fn read(&self, path: &Path) -> Result<Arc<JavaMapping>, InputError> {
         let mut known = lock(&self.0);
         if let Some(mapping) = known.get(path) {

@@ -49,10 +49,8 @@ pub(super) enum Work {
 
 /// Refuses a heap whose objects do not fit into memory, with the types that `program` gives them.
 /// Without a `snapshot`, the largest one counts, because it is not known yet which snapshot is the
-/// last complete one.
-///
-/// # Errors
-/// A [`UsageError`] with the estimate, and a hint about work that needs no graph.
+/// last complete one. Fails with a [`UsageError`] that has the estimate, and a hint about work that
+/// needs no graph.
 pub(super) fn refuse_too_large(
     command: &str,
     work: Work,

@@ -61,10 +61,8 @@ impl Identity {
 }
 
 impl Input {
-    /// Returns the property that identifies objects in other dumps of the same process.
-    ///
-    /// # Errors
-    /// An [`InputError`] if the file is damaged where its hash codes are.
+    /// Returns the property that identifies objects in other dumps of the same process. Fails with
+    /// an [`InputError`] if the file is damaged where its hash codes are.
     pub(super) fn identity(&self) -> Result<Identity, InputError> {
         if input::has_lasting_ids(self.format) {
             return Ok(Identity::Ids);
@@ -74,10 +72,8 @@ impl Input {
         Ok(hashes.map_or(Identity::Nothing, Identity::Hashes))
     }
 
-    /// Opens a path, standard input for `-`, or the file that a server sends for an address.
-    ///
-    /// # Errors
-    /// An [`InputError`], or the errors of [`address::fetch`] for an address.
+    /// Opens a path, standard input for `-`, or the file that a server sends for an address. Fails
+    /// with an [`InputError`], or the errors of [`address::fetch`] for an address.
     pub(super) fn open(path: &Path, common: &Common) -> anyhow::Result<Self> {
         let fetched = is_address(path).then(|| address::fetch(path, common)).transpose()?;
         // With `--from`, the input is read in that format, whatever its first bytes are.
@@ -122,10 +118,7 @@ impl Input {
     }
 
     /// Refuses options, or a command, for the other kind of input than this one. Each option comes
-    /// with whether it was given.
-    ///
-    /// # Errors
-    /// One line that names the first such option.
+    /// with whether it was given. Fails with one line that names the first such option.
     pub(super) fn refuse(
         &self,
         other: Kind,
@@ -145,10 +138,8 @@ impl Input {
         )))
     }
 
-    /// Refuses an option that is given and that only other formats have.
-    ///
-    /// # Errors
-    /// One line that names the formats.
+    /// Refuses an option that is given and that only other formats have. Fails with one line that
+    /// names the formats.
     pub(super) fn only(
         &self,
         formats: &[Format],
@@ -167,10 +158,8 @@ impl Input {
         Err(UsageError::new(format!("{name} is for {titles}; {path} is not one")))
     }
 
-    /// Refuses options that are given and that only other formats have.
-    ///
-    /// # Errors
-    /// One line that names the first option and its format.
+    /// Refuses options that are given and that only other formats have. Fails with one line that
+    /// names the first option and its format.
     pub(super) fn accept(
         &self,
         options: &[(&'static str, bool, Format)],

@@ -121,11 +121,8 @@ impl Session {
     }
 
     /// The mapping of a dump: the one from the options, otherwise the file `mapping.txt` beside the
-    /// dump, with a warning that names the file.
-    ///
-    /// # Errors
-    /// A [`UsageError`] if the dump has no classes of Java; an [`InputError`] if the mapping cannot
-    /// be read.
+    /// dump, with a warning that names the file. Fails with a [`UsageError`] if the dump has no
+    /// classes of Java; with an [`InputError`] if the mapping cannot be read.
     fn mapping(&self, input: &Input, build: Build) -> anyhow::Result<Option<Arc<JavaMapping>>> {
         let (name, path) = build.mapping(&self.common);
         let is_given = path.is_some() && self.gives(|common| build.mapping(common));
@@ -150,11 +147,8 @@ impl Session {
         Ok(Some(mapping))
     }
 
-    /// Reads the maps of `--source-maps`, unless they have been read.
-    ///
-    /// # Errors
-    /// A [`UsageError`] for an input that has no scripts; an [`InputError`] for a map that cannot be
-    /// read.
+    /// Reads the maps of `--source-maps`, unless they have been read. Fails with a [`UsageError`]
+    /// for an input that has no scripts; with an [`InputError`] for a map that cannot be read.
     fn open_source_maps(&self, input: &Input) -> anyhow::Result<()> {
         let is_given = !self.common.source_maps.is_empty();
         let is_given = is_given && self.gives(|common| &common.source_maps);
@@ -163,10 +157,8 @@ impl Session {
         Ok(())
     }
 
-    /// The maps of `--source-maps`, read on first use. `None` if the option is not given.
-    ///
-    /// # Errors
-    /// An [`InputError`] for a map that cannot be read.
+    /// The maps of `--source-maps`, read on first use. `None` if the option is not given. Fails
+    /// with an [`InputError`] for a map that cannot be read.
     pub(crate) fn given_source_maps(&self) -> Result<Option<Arc<SourceMaps>>, InputError> {
         let places = &self.common.source_maps;
         if !places.is_empty() && self.source_maps.get().is_none() {
@@ -184,10 +176,8 @@ impl Session {
         Ok(self.source_maps.get().cloned())
     }
 
-    /// The options of a program that keeps dumps open.
-    ///
-    /// # Errors
-    /// An [`InputError`] for a source map that cannot be read.
+    /// The options of a program that keeps dumps open. Fails with an [`InputError`] for a source
+    /// map that cannot be read.
     pub(crate) fn given(&self, heap: &HeapOptions, known: &KnownArgs) -> Result<Given, InputError> {
         Ok(Given {
             snapshot: heap.snapshot,
@@ -234,19 +224,14 @@ impl Session {
         self.budget.earn(source, &self.common, self.resident.is_some());
     }
 
-    /// Refuses a file that the resident program was not given.
-    ///
-    /// # Errors
-    /// A [`UsageError`] with the path.
+    /// Refuses a file that the resident program was not given. Fails with a [`UsageError`] that has
+    /// the path.
     pub(crate) fn allow(&self, path: &Path) -> Result<(), UsageError> {
         self.resident.as_ref().map_or(Ok(()), |resident| resident.allow(path))
     }
 
     /// Refuses a file that a resident program may not create: one that exists, or one outside of
-    /// the folders that it may read.
-    ///
-    /// # Errors
-    /// A [`UsageError`] with the path.
+    /// the folders that it may read. Fails with a [`UsageError`] that has the path.
     pub(crate) fn allow_new(&self, path: &Path) -> Result<(), UsageError> {
         let Some(resident) = &self.resident else { return Ok(()) };
         if path.symlink_metadata().is_ok() {

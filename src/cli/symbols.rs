@@ -44,10 +44,8 @@ impl SymbolFiles {
     }
 }
 
-/// Refuses `--symbols` for an input that has no addresses, and in builds that cannot use it.
-///
-/// # Errors
-/// A [`UsageError`] that says how to get it.
+/// Refuses `--symbols` for an input that has no addresses, and in builds that cannot use it. Fails
+/// with a [`UsageError`] that says how to get it.
 pub(super) fn accept(common: &Common, input: &Input) -> Result<(), UsageError> {
     let Some(path) = common.symbols.first() else { return Ok(()) };
     if cfg!(not(feature = "symbols")) {

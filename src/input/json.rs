@@ -127,11 +127,8 @@ impl<'a> Scanner<'a> {
         self.nesting.clear();
     }
 
-    /// The next token. `None` after the end of the document.
-    ///
-    /// # Errors
-    /// `Truncated` at the end of the input, `Corrupt` where the bytes are not JSON, `Limit` beyond
-    /// [`MAX_DEPTH`].
+    /// The next token. `None` after the end of the document. Fails with `Truncated` at the end of
+    /// the input, with `Corrupt` where the bytes are not JSON, with `Limit` beyond [`MAX_DEPTH`].
     #[inline]
     pub fn token(&mut self) -> Result<Option<Token<'a>>> {
         if self.state == State::End {
@@ -233,11 +230,8 @@ impl<'a> Scanner<'a> {
         self.number()?.unsigned()
     }
 
-    /// Reads an array of whole numbers that are not negative.
-    ///
-    /// # Errors
-    /// Like [`Scanner::unsigned`], for the first number at fault. `each` has received those before
-    /// it.
+    /// Reads an array of whole numbers that are not negative. Fails like [`Scanner::unsigned`], for
+    /// the first number at fault. `each` has received those before it.
     #[inline]
     pub fn unsigned_array(&mut self, mut each: impl FnMut(u64)) -> Result<()> {
         let mut numbers = self.numbers()?;

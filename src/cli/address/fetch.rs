@@ -23,10 +23,8 @@ const MOST_REDIRECTS: u32 = 5;
 /// Maximum number of bytes to read of the text that a server sends with an error.
 const MOST_TEXT: u64 = 4 << 10;
 
-/// Fetches a file. With `--save`, keeps it under that name.
-///
-/// # Errors
-/// An [`InputError`] if the file did not arrive whole, an [`OutputError`] if it cannot be saved.
+/// Fetches a file. With `--save`, keeps it under that name. Fails with an [`InputError`] if the
+/// file did not arrive whole, or with an [`OutputError`] if it cannot be saved.
 pub(super) fn fetch(path: &Path, common: &Common) -> anyhow::Result<File> {
     let failed = |error| InputError::new(path, error);
     let mut response = request(&path.to_string_lossy(), common).map_err(failed)?;

@@ -20,11 +20,8 @@ fn scheme(path: &Path) -> Option<&'static str> {
     ["http", "https"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// Fetches the file at an address.
-///
-/// # Errors
-/// A [`UsageError`] if this program does not fetch it; an `InputError` if it did not arrive; an
-/// `OutputError` if it cannot be saved.
+/// Fetches the file at an address. Fails with a [`UsageError`] if this program does not fetch it;
+/// with an `InputError` if it did not arrive; with an `OutputError` if it cannot be saved.
 pub(super) fn fetch(path: &Path, common: &Common) -> anyhow::Result<File> {
     if scheme(path) == Some("https") {
         let error = UsageError::new("https:// addresses are not fetched");
@@ -45,10 +42,8 @@ pub(super) fn by_curl(path: &Path) -> String {
     format!("save the file first: curl -fo FILE '{}'", show_path(path))
 }
 
-/// Refuses `--save` where it would save nothing, or one file over another.
-///
-/// # Errors
-/// A [`UsageError`].
+/// Refuses `--save` where it would save nothing, or one file over another. Fails with a
+/// [`UsageError`].
 pub(super) fn accept_save(common: &Common, words: &[OsString]) -> Result<(), UsageError> {
     let Some(save) = &common.save else { return Ok(()) };
     let addresses = words.iter().filter(|word| is_address(Path::new(word))).count();

@@ -27,10 +27,8 @@ impl KnownArgs {
         [("--rules", !self.rules.is_empty()), ("--no-rules", self.no_rules)]
     }
 
-    /// Refuses the options where nothing is recognized.
-    ///
-    /// # Errors
-    /// A [`UsageError`] that says with what they go.
+    /// Refuses the options where nothing is recognized. Fails with a [`UsageError`] that says with
+    /// what they go.
     pub(in crate::cli) fn only_with(&self, what: &str, is_so: bool) -> Result<(), UsageError> {
         let given = self.given().into_iter().find(|(_, given)| *given && !is_so);
         given.map_or(Ok(()), |(name, _)| Err(UsageError::new(format!("{name} goes with {what}"))))

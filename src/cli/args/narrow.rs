@@ -67,10 +67,7 @@ impl NarrowOptions {
         self.labels.iter().filter(|(_, value)| is_exact(value))
     }
 
-    /// The filter.
-    ///
-    /// # Errors
-    /// A [`UsageError`] that names the option whose pattern is wrong.
+    /// The filter. Fails with a [`UsageError`] that names the option whose pattern is wrong.
     pub(in crate::cli) fn filter(&self) -> Result<ProfileFilter, UsageError> {
         let patterned = self.labels.iter().filter(|(_, value)| !is_exact(value));
         let labels = patterned.map(|(key, value)| Ok((key.clone(), label_pattern(value)?)));

@@ -63,10 +63,8 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     Ok(Report::of_rules(input, outcomes?, damage, status, args, session))
 }
 
-/// The rules of profiles.
-///
-/// # Errors
-/// The first rule that cannot be parsed, or an option that no rule uses.
+/// The rules of profiles. Fails with the first rule that cannot be parsed, or an option that no
+/// rule uses.
 pub(super) fn rules(args: &CheckArgs) -> Result<Vec<Rule>, UsageError> {
     refuse_tag(&args.profile, "check")?;
     parse(&args.rules, &COLUMNS, "FUNCTION")
@@ -85,10 +83,8 @@ pub(super) struct Number {
     pub(super) amount: Option<Amount>,
 }
 
-/// Measures the numbers of a profile that rules limit.
-///
-/// # Errors
-/// A [`UsageError`] if the profile lacks what a rule needs.
+/// Measures the numbers of a profile that rules limit. Fails with a [`UsageError`] if the profile
+/// lacks what a rule needs.
 pub(super) fn numbers(
     rules: &[Rule],
     loaded: &ProfileInput<'_>,

@@ -116,10 +116,7 @@ pub(super) enum Unit {
 }
 
 /// Reads all rules. `columns` are those that the input has; the first one is what `--none` looks
-/// at.
-///
-/// # Errors
-/// The first rule that cannot be parsed, with the accepted syntax.
+/// at. Fails with the first rule that cannot be parsed, with the accepted syntax.
 pub(super) fn parse(
     options: &RuleOptions,
     columns: &[(&'static str, Unit)],

@@ -15,10 +15,8 @@ use crate::cli::status::{Status, UsageError};
 use crate::input::Kind;
 use crate::input::check::Finding;
 
-/// Checks the runs of a program against older ones, one file in memory at a time.
-///
-/// # Errors
-/// If a file cannot be read: medians over fewer runs than were asked for would mislead.
+/// Checks the runs of a program against older ones, one file in memory at a time. Fails if a file
+/// cannot be read: medians over fewer runs than were asked for would mislead.
 pub(super) fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<Report> {
     let single = [
         ("--max-each", !args.rules.max_each.is_empty()),

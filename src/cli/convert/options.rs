@@ -42,10 +42,8 @@ pub(super) fn of(args: &ConvertArgs) -> ConvertOptions {
     }
 }
 
-/// Refuses options that this input or this target does not know.
-///
-/// # Errors
-/// One line with the first such option and the targets that have it.
+/// Refuses options that this input or this target does not know. Fails with one line that has the
+/// first such option and the targets that have it.
 pub(super) fn refuse_foreign(
     args: &ConvertArgs,
     target: Target,

@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 /// Follows symbolic links, also those to files that do not exist yet, up to the path of a
-/// descriptor such as `/dev/fd/1`.
-///
-/// # Errors
-/// When links lead in a circle.
+/// descriptor such as `/dev/fd/1`. Fails when links lead in a circle.
 pub(super) fn resolve(output: &Path) -> io::Result<PathBuf> {
     const MOST_LINKS: usize = 40;
     let mut path = output.to_owned();

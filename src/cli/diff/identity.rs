@@ -174,10 +174,8 @@ fn all_of(heap: &Heap<'_>) -> Value<'static> {
     side_json(&Side { sum: total, retained_bytes: None })
 }
 
-/// The identity hash codes of a dump. `None` if ids identify its objects.
-///
-/// # Errors
-/// A [`UsageError`] if nothing identifies its objects, with `instead` as the hint.
+/// The identity hash codes of a dump. `None` if ids identify its objects. Fails with a
+/// [`UsageError`] if nothing identifies its objects, with `instead` as the hint.
 pub(super) fn hashes(input: &Input, instead: &str) -> anyhow::Result<Option<Vec<u32>>> {
     match input.identity()? {
         Identity::Ids => Ok(None),

@@ -216,10 +216,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The same metric in each of two profiles, whose files may number their metrics differently.
-///
-/// # Errors
-/// A [`UsageError`] if the profiles measure different things.
+/// The same metric in each of two profiles, whose files may number their metrics differently. Fails
+/// with a [`UsageError`] if the profiles measure different things.
 fn same_metric(
     args: &DiffArgs,
     old: &ProfileInput<'_>,

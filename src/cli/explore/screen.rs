@@ -16,8 +16,7 @@ use std::thread;
 pub(super) struct Screen(());
 
 impl Screen {
-    /// # Errors
-    /// The terminal does not accept raw mode or the control sequences.
+    /// Fails if the terminal does not accept raw mode or the control sequences.
     pub(super) fn enter() -> io::Result<Self> {
         // First, so that the signals restore the terminal as it was.
         interrupt::restore_terminal_when_stopped();

@@ -88,10 +88,7 @@ fn first(analysed: &Analysed<'_, '_>, all: &[ObjectId], sort: FindSortArg, most:
     Largest { count: all.len(), shallow_bytes: shallow(heap, all), objects }
 }
 
-/// The order of the rows.
-///
-/// # Errors
-/// A [`UsageError`] for `--sort retained` with `--no-retained`.
+/// The order of the rows. Fails with a [`UsageError`] for `--sort retained` with `--no-retained`.
 fn sort(options: &FindHeapOptions) -> Result<FindSortArg, UsageError> {
     match (options.sort, options.no_retained) {
         (Some(FindSortArg::Retained), true) => {
@@ -172,10 +169,8 @@ fn selects_types(options: &FindHeapOptions) -> bool {
         && !options.unreachable
 }
 
-/// Whether each type matches the options, by row of the type.
-///
-/// # Errors
-/// A [`UsageError`] if no type of the file has such a name.
+/// Whether each type matches the options, by row of the type. Fails with a [`UsageError`] if no
+/// type of the file has such a name.
 fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool>, UsageError> {
     let heap = &loaded.heap;
     let mut types = known_types(loaded, input, &args.filter())?;

@@ -25,9 +25,7 @@ use rustc_hash::FxHashMap;
 
 /// Counts the objects of a heap. Without a filter, the result is kept for later calls.
 /// [`Histogram::unreachable`] is `None` if the heap has no roots or counts do not depend on them.
-///
-/// # Errors
-/// When the heap lacks the data to group by.
+/// Fails when the heap lacks the data to group by.
 pub(crate) fn histogram(
     loaded: &Answers<'_>,
     by: ByArg,
@@ -110,10 +108,7 @@ fn has_generations(heap: &Heap<'_>) -> bool {
 }
 
 /// Counts the objects of an input by type, in one pass that keeps no object unless the options need
-/// the references.
-///
-/// # Errors
-/// When the file has no such snapshot, or nothing of it can be read.
+/// the references. Fails when the file has no such snapshot, or nothing of it can be read.
 pub(crate) fn count_types(
     session: &Session,
     command: &'static str,
@@ -142,10 +137,8 @@ pub(crate) fn add_types(growth: &mut Growth, counted: &TypeCounts, filter: &Type
     }
 }
 
-/// The numbers of the complete snapshots of a file, and the damage that ended its reading.
-///
-/// # Errors
-/// When there is none, or nothing can be read.
+/// The numbers of the complete snapshots of a file, and the damage that ended its reading. Fails
+/// when there is none, or nothing can be read.
 pub(crate) fn complete_snapshots(
     input: &Input,
 ) -> anyhow::Result<(Vec<SnapshotInfo>, Option<Error>)> {

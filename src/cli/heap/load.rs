@@ -15,10 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Opens and loads a heap for a command that does not support profiles. `instead` is a hint about
-/// the command to use for a profile.
-///
-/// # Errors
-/// A [`UsageError`](crate::cli::status::UsageError) for a profile; otherwise as [`load_for`].
+/// the command to use for a profile. Fails with a [`UsageError`](crate::cli::status::UsageError)
+/// for a profile; otherwise as [`load_for`].
 pub(crate) fn open_heap(
     session: &Session,
     command: &'static str,
@@ -75,12 +73,9 @@ pub(crate) fn load_as(
 }
 
 /// Loads a heap, unless it is too large for the work, and shows how far it is. Without a snapshot,
-/// the last complete one.
-///
-/// # Errors
-/// A [`UsageError`] when the file has no such snapshot, or the heap is too large for memory; an
-/// `InputError` when nothing can be loaded. Damage after the loaded part is not an error: it is in
-/// [`Loaded::damage`], or in the source of the input.
+/// the last complete one. Fails with a [`UsageError`] when the file has no such snapshot, or the
+/// heap is too large for memory; with an `InputError` when nothing can be loaded. Damage after the
+/// loaded part is not an error: it is in [`Loaded::damage`], or in the source of the input.
 pub(crate) fn load_for<'a>(
     work: Work,
     session: &Session,
@@ -149,10 +144,7 @@ pub(crate) fn refused(error: Error, input: &Input) -> anyhow::Error {
 }
 
 /// Refuses a heap whose roots a command needs and that has none. A damaged one may have lost them:
-/// then the damage is reported.
-///
-/// # Errors
-/// A [`UsageError`] when the heap is sound.
+/// then the damage is reported. Fails with a [`UsageError`] when the heap is sound.
 pub(crate) fn without_roots(
     session: &Session,
     input: &Input,

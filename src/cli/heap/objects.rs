@@ -146,10 +146,8 @@ pub(crate) fn describe(heap: &Heap<'_>, object: ObjectId) -> String {
     }
 }
 
-/// The object that the user named.
-///
-/// # Errors
-/// If there is none, with the form that ids have in this file.
+/// The object that the user named. Fails if there is none, with the form that ids have in this
+/// file.
 pub(crate) fn find_object(
     heap: &Heap<'_>,
     id: &str,
@@ -194,10 +192,8 @@ pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
         .collect()
 }
 
-/// The types that the options of the user select, by their row. They may have no objects.
-///
-/// # Errors
-/// No type of the file matches, and all of it could be read.
+/// The types that the options of the user select, by their row. They may have no objects. Fails if
+/// no type of the file matches, and all of it could be read.
 pub(crate) fn known_types(
     loaded: &Loaded<'_>,
     input: &Input,

@@ -276,10 +276,8 @@ impl Row<'_> {
     }
 }
 
-/// Loads the heap with its executable and adds what that names to the details of a Go dump.
-///
-/// # Errors
-/// When the dump is not one of Go, or the executable is not the one that wrote it.
+/// Loads the heap with its executable and adds what that names to the details of a Go dump. Fails
+/// when the dump is not one of Go, or the executable is not the one that wrote it.
 fn add_program(
     info: &mut Info,
     input: &Input,

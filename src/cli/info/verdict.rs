@@ -38,10 +38,7 @@ impl Verdict {
 }
 
 /// The verdict about a file. `None` for a heap without roots or a profile without functions. Adds
-/// damage to the summary that only the graph of a heap shows.
-///
-/// # Errors
-/// When the file cannot be loaded.
+/// damage to the summary that only the graph of a heap shows. Fails when the file cannot be loaded.
 pub(super) fn of(
     input: &Input,
     args: &InfoArgs,

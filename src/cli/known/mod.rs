@@ -47,11 +47,9 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| {
 
 impl Rules {
     /// The rules that a command uses: those of `--rules` files, then those of this build. A command
-    /// without such options uses those of the program that keeps dumps open.
-    ///
-    /// # Errors
-    /// An [`InputError`] for a file that cannot be read; a [`UsageError`] for one that contains no
-    /// rules.
+    /// without such options uses those of the program that keeps dumps open. Fails with an
+    /// [`InputError`] for a file that cannot be read; with a [`UsageError`] for one that contains
+    /// no rules.
     pub(crate) fn of(args: &KnownArgs, session: &Session) -> anyhow::Result<Self> {
         let resident = session.resident.as_ref().map(|resident| &resident.given.known);
         let args = match resident.filter(|given| !args.is_given() || *given == args) {

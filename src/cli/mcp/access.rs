@@ -16,8 +16,7 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// # Errors
-    /// If nothing was given, or a path that does not exist or is not of its kind.
+    /// Fails if nothing was given, or a path that does not exist or is not of its kind.
     pub(super) fn of(files: &[PathBuf], folders: &[PathBuf]) -> anyhow::Result<Self> {
         if files.is_empty() && folders.is_empty() {
             let hint = "name the dumps, or their folder with --allow DIR";

@@ -64,10 +64,7 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
 }
 
 /// Answers requests until the input ends, several at a time. Each answer carries the id of its
-/// request and is sent as soon as it is ready.
-///
-/// # Errors
-/// The output cannot be written.
+/// request and is sent as soon as it is ready. Fails if the output cannot be written.
 fn serve(server: &Arc<Server>) -> io::Result<()> {
     let (ended, ends) = mpsc::channel();
     // If no other thread could be started, this one has to compute and must not wait for itself.
@@ -97,10 +94,8 @@ struct Server {
 type Refusal = (i32, String);
 
 impl Server {
-    /// Answers one request after the other until the input ends.
-    ///
-    /// # Errors
-    /// The output cannot be written.
+    /// Answers one request after the other until the input ends. Fails if the output cannot be
+    /// written.
     fn answer_all(&self) -> io::Result<()> {
         let mut line = Vec::new();
         // The lock is released after each line, so that another thread can read the next one.

@@ -179,11 +179,8 @@ impl Tool {
         self.command == "convert"
     }
 
-    /// The command line for these arguments.
-    ///
-    /// # Errors
-    /// A message about the first argument that is unknown, missing, or not of its type. The command
-    /// itself reports any other error.
+    /// The command line for these arguments. Fails with a message about the first argument that is
+    /// unknown, missing, or not of its type. The command itself reports any other error.
     pub(super) fn call(&self, given: &Map<String, Value>) -> Result<Call, String> {
         let names = || {
             let names: Vec<_> = self.arguments.iter().map(|arg| arg.name.as_str()).collect();

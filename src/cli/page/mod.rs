@@ -114,10 +114,8 @@ fn table_rows(lines: usize) -> usize {
 }
 
 /// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page whose
-/// trees have at most the given number of lines.
-///
-/// # Errors
-/// When even a page with hardly any lines is too large.
+/// trees have at most the given number of lines. Fails when even a page with hardly any lines is
+/// too large.
 fn fitting(
     args: &ReportArgs,
     mut build: impl FnMut(usize) -> Report,

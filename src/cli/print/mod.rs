@@ -73,11 +73,8 @@ pub(crate) enum Shown<'f> {
 }
 
 /// Prints a result in the requested format. Formats for programs write the rows one by one, so that
-/// the output is never in memory as a whole.
-///
-/// # Errors
-/// An [`OutputError`] if standard output cannot be written, and a [`UsageError`] if the command has
-/// no such format.
+/// the output is never in memory as a whole. Fails with an [`OutputError`] if standard output
+/// cannot be written, and with a [`UsageError`] if the command has no such format.
 pub(crate) fn print<'a, T>(
     session: &Session,
     document: impl FnOnce() -> Document<'a>,

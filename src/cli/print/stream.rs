@@ -7,10 +7,8 @@ use crate::output::json;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Prints rows as CSV, or as JSON lines in all other formats. `next` returns `None` after the last
-/// row.
-///
-/// # Errors
-/// The error of `next`, after the rows before it; an `OutputError` if the output fails.
+/// row. Fails with the error of `next`, after the rows before it; with an `OutputError` if the
+/// output fails.
 pub(crate) fn stream(
     session: &Session,
     names: &[String],

@@ -67,10 +67,8 @@ impl<'a> ProfileInput<'a> {
 }
 
 impl ProfileInput<'_> {
-    /// Returns the requested metric, or the main metric of the profile.
-    ///
-    /// # Errors
-    /// A [`UsageError`] when the profile does not have it.
+    /// Returns the requested metric, or the main metric of the profile. Fails with a [`UsageError`]
+    /// when the profile does not have it.
     pub(crate) fn metric(&self, options: &ProfileOptions) -> Result<Metric, UsageError> {
         match &options.metric {
             Some(name) => {

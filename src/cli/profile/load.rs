@@ -31,11 +31,9 @@ const SCALE_SAMPLES: &[Format] = &[Format::Jemalloc, Format::Gperftools];
 /// The formats with `--estimate`: they have calls instead of stacks.
 const HAVE_CALLS: &[Format] = &[Format::Callgrind, Format::Cprofile];
 
-/// Loads a profile and shows how far it is.
-///
-/// # Errors
-/// A [`UsageError`] when the profile has no such thread or process; an `InputError` when nothing
-/// can be loaded. Damage after the loaded part is not an error.
+/// Loads a profile and shows how far it is. Fails with a [`UsageError`] when the profile has no
+/// such thread or process; with an `InputError` when nothing can be loaded. Damage after the loaded
+/// part is not an error.
 pub(crate) fn load_profile<'a>(
     input: &'a Input,
     options: &ProfileOptions,
@@ -107,10 +105,8 @@ pub(super) struct NarrowedProfile {
     pub(super) missing: Option<UsageError>,
 }
 
-/// Reads a profile and applies the filters.
-///
-/// # Errors
-/// Those of [`read`], and a [`UsageError`] for a filter that does not apply.
+/// Reads a profile and applies the filters. Fails with the errors of [`read`], and with a
+/// [`UsageError`] for a filter that does not apply.
 pub(super) fn narrowed(
     input: &Input,
     options: &ProfileOptions,
@@ -146,11 +142,9 @@ impl<'m> Kept<'m> {
     }
 }
 
-/// Reads a profile, and prints which files with symbols were found and not used.
-///
-/// # Errors
-/// A [`UsageError`] for an option that the format does not have; an `InputError` when nothing can be
-/// loaded.
+/// Reads a profile, and prints which files with symbols were found and not used. Fails with a
+/// [`UsageError`] for an option that the format does not have; with an `InputError` when nothing
+/// can be loaded.
 pub(crate) fn read(
     input: &Input,
     options: &ProfileOptions,

@@ -25,10 +25,8 @@ pub(crate) fn selection(options: &ProfileOptions) -> Selection {
     }
 }
 
-/// Refuses to select labels and threads that a profile does not have.
-///
-/// # Errors
-/// A [`UsageError`] with the names of those that it has.
+/// Refuses to select labels and threads that a profile does not have. Fails with a [`UsageError`]
+/// that has the names of those that it has.
 pub(super) fn require(
     profile: &Profile,
     options: &ProfileOptions,
@@ -38,10 +36,8 @@ pub(super) fn require(
     require_thread(profile, &selection(options), input)
 }
 
-/// Refuses to select a thread that does not exist.
-///
-/// # Errors
-/// A [`UsageError`] with the names of existing threads.
+/// Refuses to select a thread that does not exist. Fails with a [`UsageError`] that has the names
+/// of existing threads.
 fn require_thread(
     profile: &Profile,
     selection: &Selection,
@@ -64,10 +60,8 @@ fn require_thread(
     Ok(())
 }
 
-/// Refuses labels that no sample has.
-///
-/// # Errors
-/// A [`UsageError`] with the labels that samples have.
+/// Refuses labels that no sample has. Fails with a [`UsageError`] that has the labels that samples
+/// have.
 fn require_labels(
     profile: &Profile,
     options: &ProfileOptions,
@@ -88,10 +82,8 @@ fn require_label(profile: &Profile, key: &str, input: &Input) -> Result<(), Usag
     if is_known { Ok(()) } else { Err(no_label(profile, key, input)) }
 }
 
-/// The metric of a profile with this name.
-///
-/// # Errors
-/// A [`UsageError`] with the names of existing metrics.
+/// The metric of a profile with this name. Fails with a [`UsageError`] that has the names of
+/// existing metrics.
 pub(crate) fn named(profile: &Profile, name: &str, path: &Path) -> Result<Metric, UsageError> {
     profile.metric(name).ok_or_else(|| no_metric(profile, name, path))
 }
@@ -113,10 +105,8 @@ pub(super) fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageErro
     ))
 }
 
-/// Refuses a profile that has calls instead of stacks.
-///
-/// # Errors
-/// A [`UsageError`] that states what `needs` stacks, with `instead` at the end of its hint.
+/// Refuses a profile that has calls instead of stacks. Fails with a [`UsageError`] that states what
+/// `needs` stacks, with `instead` at the end of its hint.
 pub(crate) fn require_stacks(
     profile: &Profile,
     path: &Path,
@@ -133,10 +123,7 @@ pub(crate) fn require_stacks(
     }
 }
 
-/// Refuses `--tag` in commands without groups.
-///
-/// # Errors
-/// A [`UsageError`] if it was given.
+/// Refuses `--tag` in commands without groups. Fails with a [`UsageError`] if it was given.
 pub(crate) fn refuse_tag(options: &ProfileOptions, command: &str) -> Result<(), UsageError> {
     match options.tag {
         None => Ok(()),
@@ -206,10 +193,8 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     error.hint(format!("the profile has the {kind} {}{more}", names.join(", ")))
 }
 
-/// Parses the pattern of an option.
-///
-/// # Errors
-/// A [`UsageError`] that names the option, for a wrong regular expression.
+/// Parses the pattern of an option. Fails with a [`UsageError`] that names the option, for a wrong
+/// regular expression.
 pub(crate) fn pattern(option: &str, text: &str) -> Result<Pattern, UsageError> {
     let error = |error| UsageError::new(format!("{option} {}: {error}", shown(text)));
     Pattern::new(text).map_err(error)

@@ -33,10 +33,9 @@ impl Several<'_> {
     }
 }
 
-/// Loads profiles as one, with their sums. Returns the status of all but the first one.
-///
-/// # Errors
-/// Those of [`load_profile`], and a [`UsageError`] for profiles that measure different things.
+/// Loads profiles as one, with their sums. Returns the status of all but the first one. Fails with
+/// the errors of [`load_profile`], and with a [`UsageError`] for profiles that measure different
+/// things.
 pub(crate) fn load_several<'a>(
     several: Several<'a>,
     options: &ProfileOptions,
@@ -53,11 +52,9 @@ pub(crate) fn load_several<'a>(
 
 /// Reads profiles, applies the filters and adds the profiles up, one after the other, so that only
 /// one is in memory besides the sum. Returns the status of all but the first one, whose damage is
-/// in the result.
-///
-/// # Errors
-/// Those of [`super::load::read`], and a [`UsageError`] for a filter that does not apply, for a
-/// label or a thread that no profile has, or for profiles that measure different things.
+/// in the result. Fails with the errors of [`super::load::read`], and with a [`UsageError`] for a
+/// filter that does not apply, for a label or a thread that no profile has, or for profiles that
+/// measure different things.
 pub(crate) fn read_several(
     several: Several<'_>,
     options: &ProfileOptions,

@@ -20,11 +20,8 @@ const CELL: u64 = 32;
 type Row = Vec<Value<'static>>;
 
 /// Runs a statement and prints its rows. `memory` is the number of bytes that rows may take in
-/// formats that need all rows in memory.
-///
-/// # Errors
-/// A [`UsageError`] if the statement is wrong or fails, an `OutputError` if standard output cannot
-/// be written.
+/// formats that need all rows in memory. Fails with a [`UsageError`] if the statement is wrong or
+/// fails, or with an `OutputError` if standard output cannot be written.
 pub(super) fn print_answer(
     connection: &Connection,
     sql: &str,

@@ -20,9 +20,7 @@ pub(super) struct Limits {
 }
 
 /// Opens a connection to the tables of a file, or of an older and a newer one, for one statement.
-///
-/// # Errors
-/// When SQLite has no memory.
+/// Fails when SQLite has no memory.
 pub(super) fn open(files: &[FileTables], limits: &Limits) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_MEMORY

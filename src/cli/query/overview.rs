@@ -9,10 +9,7 @@ use crate::output::syntax::shell_word;
 use crate::tables::{Column, Relation};
 use std::path::Path;
 
-/// Prints the tables of a file, or of two.
-///
-/// # Errors
-/// When standard output cannot be written.
+/// Prints the tables of a file, or of two. Fails when standard output cannot be written.
 pub(super) fn print_overview(
     files: &[FileTables],
     paths: &[&Path],

@@ -3,10 +3,7 @@
 /// The first statement of a text. Comments and semicolons may follow it.
 ///
 /// SQLite's wrapper looks for a second statement by preparing the rest, once for each statement, so
-/// that a text of many would exhaust the stack.
-///
-/// # Errors
-/// The offset of the second statement.
+/// that a text of many would exhaust the stack. Fails with the offset of the second statement.
 pub(super) fn only_statement(sql: &str) -> Result<&str, usize> {
     let mut end = None;
     let mut rest = sql;

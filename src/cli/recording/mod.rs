@@ -15,10 +15,8 @@ use crate::analysis::growth::Growth;
 use crate::input::jfr::{ClassHistogram, OldObjects, class_histograms, old_objects};
 use crate::input::{Format, ReadOptions};
 
-/// The class histograms of a recording, oldest first. Empty for other formats.
-///
-/// # Errors
-/// If they take more memory than they may.
+/// The class histograms of a recording, oldest first. Empty for other formats. Fails if they take
+/// more memory than they may.
 pub(crate) fn histograms(input: &Input, session: &Session) -> anyhow::Result<Vec<ClassHistogram>> {
     if input.format != Format::Jfr {
         return Ok(Vec::new());

@@ -20,10 +20,8 @@ const MOST_LINES: usize = 30;
 /// Maximum number of frames of the stack that allocated an object.
 const FRAMES: usize = 6;
 
-/// Prints groups of objects that stayed alive.
-///
-/// # Errors
-/// A [`UsageError`] if the recording has none.
+/// Prints groups of objects that stayed alive. Fails with a [`UsageError`] if the recording has
+/// none.
 pub(crate) fn suspects(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let old = read_old_objects(input, session)?;
     require(&old, input)?;
@@ -46,10 +44,8 @@ pub(crate) fn suspects(args: &TopArgs, input: &Input, session: &Session) -> anyh
     Ok(input.report_if_damaged(None, &session.terminal))
 }
 
-/// Prints the paths from roots to objects that stayed alive.
-///
-/// # Errors
-/// A [`UsageError`] if the recording has no such object.
+/// Prints the paths from roots to objects that stayed alive. Fails with a [`UsageError`] if the
+/// recording has no such object.
 pub(crate) fn paths(args: &PathArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let old = read_old_objects(input, session)?;
     require(&old, input)?;

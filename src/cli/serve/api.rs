@@ -116,8 +116,7 @@ impl Api {
     /// The command line that a request represents: `top?limit=5&suspects` is `top --limit=5
     /// --suspects`, and `object` or `sql` is the argument after the files.
     ///
-    /// # Errors
-    /// No such command, or an option that a request may not have.
+    /// Fails if there is no such command, or for an option that a request may not have.
     fn words(&self, command: &str, query: &str) -> Result<Vec<OsString>, String> {
         let offered = COMMANDS.iter().filter_map(|(name, offer)| Some((*name, offer.serve?)));
         let Some((_, wanted)) = offered.clone().find(|(name, _)| *name == command) else {

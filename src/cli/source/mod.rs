@@ -74,10 +74,8 @@ struct Function {
     lines: BTreeMap<u32, Sums>,
 }
 
-/// The functions that the pattern matches, the most expensive first.
-///
-/// # Errors
-/// A [`UsageError`] if the pattern matches no function.
+/// The functions that the pattern matches, the most expensive first. Fails with a [`UsageError`] if
+/// the pattern matches no function.
 fn functions(
     args: &SourceArgs,
     selected: &Selected<'_>,

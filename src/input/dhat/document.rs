@@ -41,10 +41,7 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the points take more memory than they may.
+    /// Reads a file up to its first damage. Fails when the points take more memory than they may.
     pub(super) fn read(bytes: &'a [u8], memory: MemoryLimit) -> Result<(Self, Option<Error>)> {
         let mut document = Self { memory, ..Self::default() };
         let damage = damage(document.read_all(&mut Scanner::new(bytes, 0)))?;
@@ -179,10 +176,8 @@ impl Record for DhatRecord<'_> {
     }
 }
 
-/// Gives every point and frame to the visitor.
-///
-/// # Errors
-/// The first damage, or more memory than the points may take.
+/// Gives every point and frame to the visitor. Fails with the first damage, or more memory than the
+/// points may take.
 pub(in crate::input) fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

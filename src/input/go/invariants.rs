@@ -16,10 +16,7 @@ use crate::input::read::ReadOptions;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
-/// Checks the invariants in one pass.
-///
-/// # Errors
-/// When the magic is not that of a Go heap dump.
+/// Checks the invariants in one pass. Fails when the magic is not that of a Go heap dump.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
     let version = records.version();

@@ -57,11 +57,9 @@ fn chunks_at_a_time() -> usize {
 
 /// Loads the heap.
 ///
-/// A damaged dump gives the heap of what could be read, with [`Loaded::damage`] set.
-///
-/// # Errors
-/// When the magic is not one of a Go heap dump, another snapshot than the only one is requested, or
-/// there are more objects than rows.
+/// A damaged dump gives the heap of what could be read, with [`Loaded::damage`] set. Fails when the
+/// magic is not one of a Go heap dump, another snapshot than the only one is requested, or there
+/// are more objects than rows.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let quarter = |number: u64| (options.progress)((bytes.len() as u64 / 4).saturating_mul(number));

@@ -67,10 +67,7 @@ enum State {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the magic.
-    ///
-    /// # Errors
-    /// When the magic is not that of a Go heap dump.
+    /// Reads the magic. Fails when the magic is not that of a Go heap dump.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         Version::detect(bytes).map(|version| Self::with_version(bytes, version))
     }
@@ -112,9 +109,7 @@ impl<'a> Records<'a> {
 
     /// Passes all objects up to the next record of another kind to `take`. Nearly all records are
     /// objects, and a pass takes half as long if they are passed as objects rather than as records.
-    ///
-    /// # Errors
-    /// The first damage, which also ends the iterator.
+    /// Fails with the first damage, which also ends the iterator.
     #[inline]
     pub(super) fn take_objects(&mut self, take: impl FnMut(u64, &Object<'a>)) -> Result<()> {
         self.take_some_objects(u64::MAX, take)
@@ -285,8 +280,7 @@ impl Version {
     /// a file is a draft if it can be read as one up to an eof at its very end, and not as released
     /// 1.3.
     ///
-    /// # Errors
-    /// When the magic is not that of a Go heap dump.
+    /// Fails when the magic is not that of a Go heap dump.
     pub fn detect(bytes: &[u8]) -> Result<Self> {
         let magic = Cursor::new(bytes, 0).take(MAGIC_LENGTH as u64, "the magic")?;
         match magic {

@@ -26,10 +26,8 @@ const SHOWN_REASONS: usize = 8;
 /// Summarizes a dump in one pass.
 ///
 /// `objects` are the object records less phantoms and `shallow_bytes` the sum of their sizes,
-/// `types` the distinct types; references and roots need the graph.
-///
-/// # Errors
-/// When the magic is not one of a Go heap dump.
+/// `types` the distinct types; references and roots need the graph. Fails when the magic is not one
+/// of a Go heap dump.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::new(records.version());
@@ -73,10 +71,7 @@ impl<'a> Totals<'a> {
         Self { version, phantoms: PhantomCounter::new(8), ..Self::default() }
     }
 
-    /// Adds all records of a file.
-    ///
-    /// # Errors
-    /// The first damage. Records before it have been added.
+    /// Adds all records of a file. Fails with the first damage. Records before it have been added.
     fn add_all(&mut self, records: &mut Records<'a>, options: ReadOptions<'_>) -> Result<()> {
         loop {
             records.take_objects(|offset, object| {

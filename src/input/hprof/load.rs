@@ -34,10 +34,8 @@ use crate::phases;
 use std::num::Saturating;
 
 /// Loads the heap of a file. If the file has several heap dumps, they are taken for a single one.
-///
-/// # Errors
-/// When the header cannot be read, or another snapshot than the first is requested, or there are
-/// too many objects.
+/// Fails when the header cannot be read, or another snapshot than the first is requested, or there
+/// are too many objects.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let phase = phases::begin("finding objects");

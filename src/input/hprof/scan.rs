@@ -137,10 +137,8 @@ struct Part {
 }
 
 impl<'a> Scan<'a> {
-    /// Reads a file once, with all threads if it consists of segments.
-    ///
-    /// # Errors
-    /// When the header cannot be read.
+    /// Reads a file once, with all threads if it consists of segments. Fails when the header cannot
+    /// be read.
     pub(super) fn new(
         bytes: &'a [u8],
         layout: LayoutChoice,
@@ -149,10 +147,7 @@ impl<'a> Scan<'a> {
         Self { side_by_side: true, ..Self::default() }.reading(bytes, layout, progress, Self::add)
     }
 
-    /// Like [`Self::new`], with [`Self::positions`].
-    ///
-    /// # Errors
-    /// When the header cannot be read.
+    /// Like [`Self::new`], with [`Self::positions`]. Fails when the header cannot be read.
     pub(super) fn with_positions(
         bytes: &'a [u8],
         layout: LayoutChoice,
@@ -164,10 +159,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads a file once, and passes the objects to `each` instead of collecting their ids. Objects
-    /// come with the row of their class in [`Watch`].
-    ///
-    /// # Errors
-    /// When the header cannot be read.
+    /// come with the row of their class in [`Watch`]. Fails when the header cannot be read.
     pub(super) fn with(
         bytes: &'a [u8],
         layout: LayoutChoice,

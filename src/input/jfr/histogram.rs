@@ -49,10 +49,8 @@ pub struct ClassCount {
     pub bytes: u64,
 }
 
-/// The histograms of a recording, oldest first.
-///
-/// # Errors
-/// If they take more memory than they may. Damage ends the reading early.
+/// The histograms of a recording, oldest first. Fails if they take more memory than they may.
+/// Damage ends the reading early.
 pub fn class_histograms(bytes: &[u8], options: ReadOptions<'_>) -> Result<Vec<ClassHistogram>> {
     let mut numbers = FxHashMap::<(u64, u64), (usize, u64)>::default();
     let mut all: Vec<(i128, ClassHistogram)> = Vec::new();

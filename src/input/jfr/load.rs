@@ -27,10 +27,8 @@ use rustc_hash::FxHashMap;
 use stacks::frame;
 use std::rc::Rc;
 
-/// Loads a recording. Its metrics are those for which it has events.
-///
-/// # Errors
-/// If nothing of a recording can be read, or the profile takes more memory than it may.
+/// Loads a recording. Its metrics are those for which it has events. Fails if nothing of a
+/// recording can be read, or the profile takes more memory than it may.
 pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (survey, damage) = Survey::read(bytes, options.memory, options.progress)?;
     let (profile, facts) = load_surveyed(bytes, &survey, false, options)?;
@@ -48,10 +46,8 @@ pub(super) struct LoadFacts {
     pub(super) details: JfrDetails,
 }
 
-/// Loads a recording whose events were counted, with the facts of single events if requested.
-///
-/// # Errors
-/// If the profile takes more memory than it may.
+/// Loads a recording whose events were counted, with the facts of single events if requested. Fails
+/// if the profile takes more memory than it may.
 pub(super) fn load_surveyed(
     bytes: &[u8],
     survey: &Survey,

@@ -79,10 +79,8 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// Reads a metadata event after its time and its number. The event begins at `offset`.
-    ///
-    /// # Errors
-    /// If the event is cut, or its classes nest without end.
+    /// Reads a metadata event after its time and its number. The event begins at `offset`. Fails if
+    /// the event is cut, or its classes nest without end.
     pub(super) fn read(mut cursor: Cursor<'_>, offset: u64) -> Result<Self> {
         let count = varint(&mut cursor, "the number of strings")?;
         let mut strings = Vec::new();

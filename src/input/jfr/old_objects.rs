@@ -87,10 +87,8 @@ pub struct Holder {
     pub skipped: u64,
 }
 
-/// The objects that were sampled and are alive, with their paths from roots.
-///
-/// # Errors
-/// If they take more memory than they may. Damage ends the reading early.
+/// The objects that were sampled and are alive, with their paths from roots. Fails if they take
+/// more memory than they may. Damage ends the reading early.
 pub fn old_objects(bytes: &[u8], options: ReadOptions<'_>) -> Result<OldObjects> {
     let mut old = OldObjects::default();
     let mut known_types = KnownTypes::new(options.mapping);

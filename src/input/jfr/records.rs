@@ -55,10 +55,7 @@ impl Record for JfrRecord<'_, '_> {
     }
 }
 
-/// Gives every chunk and every event to the visitor.
-///
-/// # Errors
-/// The first damage.
+/// Gives every chunk and every event to the visitor. Fails with the first damage.
 pub(in crate::input) fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

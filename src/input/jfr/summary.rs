@@ -11,10 +11,7 @@ use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Mode;
 
-/// Summarizes a recording.
-///
-/// # Errors
-/// If nothing of a recording can be read.
+/// Summarizes a recording. Fails if nothing of a recording can be read.
 pub(in crate::input) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (survey, damage) = Survey::read(bytes, options.memory, options.progress)?;
     let (profile, loaded) = load_surveyed(bytes, &survey, true, options.into())?;

@@ -60,10 +60,8 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Counts the events of a file that can be read. Also returns the first damage.
-    ///
-    /// # Errors
-    /// If nothing of a recording can be read, or it takes more memory than it may.
+    /// Counts the events of a file that can be read. Also returns the first damage. Fails if
+    /// nothing of a recording can be read, or it takes more memory than it may.
     pub(super) fn read(
         bytes: &[u8],
         memory: MemoryLimit,

@@ -96,10 +96,7 @@ const BYTES_PER_VALUE: u64 = 64;
 
 impl<'a> Tables<'a> {
     /// Reads the metadata and finds the pools of a chunk. Also returns the first damage; the events
-    /// before it can be read.
-    ///
-    /// # Errors
-    /// If the chunk has no metadata that can be read.
+    /// before it can be read. Fails if the chunk has no metadata that can be read.
     pub(super) fn read(
         chunk: Chunk<'a>,
         known: &mut KnownTypes<'a>,

@@ -45,10 +45,7 @@ pub(super) fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Skips numbers, eight bytes at a time.
-///
-/// # Errors
-/// If the input ends before the numbers do.
+/// Skips numbers, eight bytes at a time. Fails if the input ends before the numbers do.
 pub(super) fn skip_varints(cursor: &mut Cursor<'_>, count: u64) -> Result<()> {
     const LAST: u64 = 0x8080_8080_8080_8080;
     let mut left = count;
@@ -85,10 +82,8 @@ pub(super) enum Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Reads a string.
-    ///
-    /// # Errors
-    /// If the string ends beyond the input, or has an encoding that no known version writes.
+    /// Reads a string. Fails if the string ends beyond the input, or has an encoding that no known
+    /// version writes.
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let offset = cursor.offset();
         let length = |cursor: &mut Cursor<'a>| varint(cursor, "the length of a string");

@@ -20,10 +20,8 @@ impl<'a> Number<'a> {
         self.raw
     }
 
-    /// The value as a whole number that is not negative. `1e3` and `2.0` are whole.
-    ///
-    /// # Errors
-    /// When the number is negative, not whole, or 2⁶⁴ or more.
+    /// The value as a whole number that is not negative. `1e3` and `2.0` are whole. Fails when the
+    /// number is negative, not whole, or 2⁶⁴ or more.
     #[inline]
     pub fn unsigned(&self) -> Result<u64> {
         let plain = |value: Option<u64>, digit: &u8| {
@@ -47,10 +45,7 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The value as a whole number.
-    ///
-    /// # Errors
-    /// When the number is not whole or beyond 64 bits.
+    /// The value as a whole number. Fails when the number is not whole or beyond 64 bits.
     pub fn signed(&self) -> Result<i64> {
         if let Some(value) = std::str::from_utf8(self.raw).ok().and_then(|raw| raw.parse().ok()) {
             return Ok(value);
@@ -63,10 +58,7 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The value as the nearest floating-point number.
-    ///
-    /// # Errors
-    /// When the bytes are not a number.
+    /// The value as the nearest floating-point number. Fails when the bytes are not a number.
     pub fn float(&self) -> Result<f64> {
         let parsed = std::str::from_utf8(self.raw).ok().and_then(|raw| raw.parse().ok());
         parsed.ok_or_else(|| self.not("a number"))
@@ -122,10 +114,8 @@ impl<'a> Numbers<'a> {
         self.base.saturating_add(self.at as u64)
     }
 
-    /// The next number, which must be whole and not negative. `None` at the end.
-    ///
-    /// # Errors
-    /// When something else comes next.
+    /// The next number, which must be whole and not negative. `None` at the end. Fails when
+    /// something else comes next.
     #[inline(always)]
     pub fn unsigned(&mut self) -> Result<Option<u64>> {
         let Some(word) = self.word() else { return self.slow() };
@@ -147,10 +137,7 @@ impl<'a> Numbers<'a> {
         Ok(Some(eight_digits(digits.wrapping_shl(64u32.wrapping_sub(width)))))
     }
 
-    /// The next number. `None` at the end.
-    ///
-    /// # Errors
-    /// When something else comes next.
+    /// The next number. `None` at the end. Fails when something else comes next.
     #[inline]
     pub fn float(&mut self) -> Result<Option<f64>> {
         // Nearly all numbers are plain whole ones, which are exact up to 2⁵³.

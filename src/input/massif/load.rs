@@ -73,11 +73,9 @@ impl Survey {
     }
 }
 
-/// Loads the peak, or the snapshot that is asked for.
-///
-/// # Errors
-/// When there is no such snapshot, or the profile takes more memory than it may. A file of which
-/// nothing can be read gives an empty profile with its damage.
+/// Loads the peak, or the snapshot that is asked for. Fails when there is no such snapshot, or the
+/// profile takes more memory than it may. A file of which nothing can be read gives an empty
+/// profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let survey = Survey::of(bytes);
     let count = survey.snapshots.len() as u64;

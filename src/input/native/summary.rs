@@ -9,10 +9,8 @@ use crate::input::spec::FormatSpec;
 use crate::model::fields::Record;
 use crate::model::profile::Profile;
 
-/// Summarizes a loaded profile and counts the records of its file.
-///
-/// # Errors
-/// The damage, if nothing could be read before it.
+/// Summarizes a loaded profile and counts the records of its file. Fails with the damage if nothing
+/// could be read before it.
 pub(in crate::input) fn info<R: Record>(
     spec: &FormatSpec,
     version: String,

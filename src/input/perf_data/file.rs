@@ -23,10 +23,7 @@ pub(super) struct PerfFile<'a> {
 const MOST_EVENTS: usize = 4096;
 
 impl<'a> PerfFile<'a> {
-    /// Reads the head.
-    ///
-    /// # Errors
-    /// When the file is not one of perf, or has no events.
+    /// Reads the head. Fails when the file is not one of perf, or has no events.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let is_big = bytes.starts_with(b"2ELIFREP");
         if !is_big && !bytes.starts_with(b"PERFILE2") {
@@ -114,10 +111,7 @@ impl<'a> PerfFile<'a> {
     }
 
     /// Reads the attributes and features of a file that was written to a pipe. Returns the damage
-    /// among its records.
-    ///
-    /// # Errors
-    /// When there are no events.
+    /// among its records. Fails when there are no events.
     pub(super) fn read_head_records(&mut self) -> Result<Option<Error>> {
         let (mut attributes, mut features) = (Vec::new(), Features::default());
         let read = walk(self.data, &mut |record| {

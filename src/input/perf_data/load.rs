@@ -16,10 +16,8 @@ use crate::model::profile::{Code, FrameId, ProfileBuilder, StackId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the file is not one of perf, or the profile takes more memory than it may.
+/// Loads a profile of sums. Fails when the file is not one of perf, or the profile takes more
+/// memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (profile, _) = load_counted(bytes, options)?;
     Ok(profile)

@@ -50,10 +50,7 @@ struct Shown<'r> {
     time: Option<u64>,
 }
 
-/// Gives every record to the visitor.
-///
-/// # Errors
-/// The first damage.
+/// Gives every record to the visitor. Fails with the first damage.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -27,10 +27,7 @@ pub(super) struct Sample<'r> {
 const ABI_64: u64 = 2;
 
 impl<'r> Sample<'r> {
-    /// Reads a sample of an event.
-    ///
-    /// # Errors
-    /// If the sample is shorter than it states.
+    /// Reads a sample of an event. Fails if the sample is shorter than it states.
     #[inline]
     pub(super) fn read(record: &Record<'r>, event: &Attribute) -> Result<Self> {
         use sample_type as has;

@@ -11,10 +11,7 @@ use crate::input::native::summary::{Counted, info_of};
 use crate::input::read::ReadOptions;
 use std::ops::ControlFlow;
 
-/// Summarizes a recording.
-///
-/// # Errors
-/// When the file is not one of perf.
+/// Summarizes a recording. Fails when the file is not one of perf.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (loaded, counts) = load_counted(bytes, options.into())?;
     let Counts { lost, not_unwound } = counts;

@@ -64,10 +64,8 @@ const MOST: (u64, u64) = (128 << 20, 250);
 
 type Visit<'v> = dyn FnMut(&Record<'_>) -> Result<ControlFlow<()>> + 'v;
 
-/// Passes every record to the visitor, in the order of the file.
-///
-/// # Errors
-/// The first damage, or the visitor's error.
+/// Passes every record to the visitor, in the order of the file. Fails with the first damage, or
+/// the visitor's error.
 pub(super) fn walk(data: Data<'_>, visit: &mut Visit<'_>) -> Result<()> {
     let mut walker = Walker { is_big: data.is_big, decoder: None, pending: Vec::new(), left: 0 };
     walker.left = MOST.0.saturating_add((data.bytes.len() as u64).saturating_mul(MOST.1));

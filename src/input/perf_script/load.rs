@@ -14,11 +14,8 @@ use crate::model::profile::{
 };
 use rustc_hash::FxHashMap;
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
+/// Loads a profile of sums. Fails when the profile takes more memory than it may. A file of which
+/// nothing can be read gives an empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let events = events(bytes);
     let mut builder = ProfileBuilder::new(options.keep_samples);

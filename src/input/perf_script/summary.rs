@@ -8,10 +8,7 @@ use crate::input::info::{Info, InfoWarning};
 use crate::input::native::summary::{Counted, info_of};
 use crate::input::read::ReadOptions;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When the first line with text is not a sample.
+/// Summarizes a profile. Fails when the first line with text is not a sample.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let (frames, skipped) = count(bytes);

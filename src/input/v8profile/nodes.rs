@@ -212,10 +212,8 @@ impl<'a> Nodes<'a> {
         by_id
     }
 
-    /// Returns the place of each node in the profile that is built. The root is not a frame.
-    ///
-    /// # Errors
-    /// Those of `check`, which takes the profile and the offset of the current node.
+    /// Returns the place of each node in the profile that is built. The root is not a frame. Fails
+    /// with the errors of `check`, which takes the profile and the offset of the current node.
     pub(super) fn stacks(
         &self,
         builder: &mut ProfileBuilder,

@@ -24,11 +24,8 @@ pub(in crate::cli::convert) fn is_folder(args: &ConvertArgs) -> bool {
     !args.partition.is_empty() || ends_with_slash
 }
 
-/// The tables to write, each with its file.
-///
-/// # Errors
-/// A [`UsageError`] for tables that the input does not have, for several tables in one file, and for
-/// partitions that cannot be.
+/// The tables to write, each with its file. Fails with a [`UsageError`] for tables that the input
+/// does not have, for several tables in one file, and for partitions that cannot be.
 pub(super) fn plan(job: &Job<'_>) -> Result<Vec<Place>, UsageError> {
     let Job { args, input, conversion, .. } = *job;
     let all = of_kind(input.kind);
@@ -161,10 +158,7 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// Makes the folder of a file, and those above it.
-    ///
-    /// # Errors
-    /// When one cannot be made.
+    /// Makes the folder of a file, and those above it. Fails when one cannot be made.
     pub(super) fn create(&mut self, file: &Path) -> Result<(), OutputError> {
         let Some(folder) = file.parent() else { return Ok(()) };
         let missing: Vec<_> = folder

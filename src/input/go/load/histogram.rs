@@ -18,10 +18,8 @@ use rustc_hash::FxHashMap;
 /// The types of objects are those that [`super::load`] finds without following pointers: from type
 /// records of 1.3 and malloc headers, otherwise from the size and the positions of pointers. The
 /// loader also takes types from interfaces and from the records of goroutines, so the loaded heap
-/// has more names, but the same number and size of all objects.
-///
-/// # Errors
-/// When the magic is not one of a Go heap dump, or another snapshot than the only one is requested.
+/// has more names, but the same number and size of all objects. Fails when the magic is not one of
+/// a Go heap dump, or another snapshot than the only one is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let (mut survey, mut shapes) = Survey::with(bytes, options.progress, || Shapes {

@@ -46,10 +46,8 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    /// Reads all records.
-    ///
-    /// # Errors
-    /// When the magic is not that of a Go heap dump, or there are too many objects.
+    /// Reads all records. Fails when the magic is not that of a Go heap dump, or there are too many
+    /// objects.
     pub(super) fn new(bytes: &'a [u8], progress: impl Fn(u64)) -> Result<Self> {
         let (mut survey, rows) = Self::with(bytes, progress, Rows::default)?;
         survey.addresses = rows.builder.finish();

@@ -75,10 +75,8 @@ const MAX_ENTRIES: usize = 1 << 16;
 const MAX_READ_AGAIN: u64 = 1 << 24;
 
 impl<'d> Debug<'d> {
-    /// Finds all units, functions and globals.
-    ///
-    /// # Errors
-    /// `Corrupt` if the structure of `.debug_info` is damaged.
+    /// Finds all units, functions and globals. Fails with `Corrupt` if the structure of
+    /// `.debug_info` is damaged.
     pub(super) fn new(
         sections: &'d Sections<'_>,
         image: &Image<'_>,

@@ -83,11 +83,9 @@ impl Memory for Image<'_> {
 }
 
 impl<'a> Image<'a> {
-    /// Reads the headers of an ELF, Mach-O or PE file and applies its relative relocations.
-    ///
-    /// # Errors
-    /// `Unsupported` if the file is not an executable of one of these kinds, `Corrupt` if its
-    /// headers are damaged.
+    /// Reads the headers of an ELF, Mach-O or PE file and applies its relative relocations. Fails
+    /// with `Unsupported` if the file is not an executable of one of these kinds, with `Corrupt` if
+    /// its headers are damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
         let file = object::File::parse(bytes).map_err(|error| match FileKind::parse(bytes) {
             Ok(FileKind::Elf32 | FileKind::Elf64 | FileKind::MachO32 | FileKind::MachO64)

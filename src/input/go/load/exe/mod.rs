@@ -56,11 +56,9 @@ pub(super) struct Matched<'e, 's, 'a> {
 }
 
 impl<'e, 's, 'a> Matched<'e, 's, 'a> {
-    /// Reads the tables of an executable and compares them with a dump.
-    ///
-    /// # Errors
-    /// `Unsupported` if the executable is not the one that wrote the dump, or of a kind or version
-    /// that is not read; `Corrupt` if it is damaged.
+    /// Reads the tables of an executable and compares them with a dump. Fails with `Unsupported` if
+    /// the executable is not the one that wrote the dump, or of a kind or version that is not read;
+    /// with `Corrupt` if it is damaged.
     pub(super) fn new(executable: Executable<'e>, survey: &'s Survey<'a>) -> Result<Self> {
         let program = Program::parse(executable.bytes)?;
         let types = Types::of_program(&program);
@@ -75,10 +73,9 @@ impl<'e, 's, 'a> Matched<'e, 's, 'a> {
 }
 
 /// Names the objects, references and roots of a heap by the executable that wrote its dump.
-/// References keep their offsets if the heap is to be [bare](crate::input::load::LoadOptions::bare).
-///
-/// # Errors
-/// `Corrupt` if the executable's debugging information is damaged.
+/// References keep their offsets if the heap is to be
+/// [bare](crate::input::load::LoadOptions::bare). Fails with `Corrupt` if the executable's
+/// debugging information is damaged.
 pub(super) fn name<'a>(
     matched: Matched<'_, '_, 'a>,
     bare: bool,

@@ -35,11 +35,9 @@ pub(super) struct Module {
 const OLDEST: u32 = 18;
 
 impl<'a> Program<'a> {
-    /// Finds the tables of a Go program in an executable.
-    ///
-    /// # Errors
-    /// `Unsupported` if the file is not an executable, not one of Go, or one of Go 1.17 or older;
-    /// `Corrupt` if its tables contradict each other.
+    /// Finds the tables of a Go program in an executable. Fails with `Unsupported` if the file is
+    /// not an executable, not one of Go, or one of Go 1.17 or older; with `Corrupt` if its tables
+    /// contradict each other.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
         let image = Image::parse(bytes)?;
         let version = build_version(&image).ok_or_else(|| {

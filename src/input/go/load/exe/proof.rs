@@ -21,10 +21,8 @@ pub(super) struct Proof {
     pub(super) checks: Vec<String>,
 }
 
-/// Compares an executable with a dump.
-///
-/// # Errors
-/// `Unsupported` with the first check that fails, and an example.
+/// Compares an executable with a dump. Fails with `Unsupported`, the first check that fails,
+/// and an example.
 pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>) -> Result<Proof> {
     let mut checks = Vec::new();
     let version = facts.version.as_deref().ok_or_else(|| {

@@ -85,10 +85,8 @@ impl Shifts {
     }
 
     /// Checks that interface tables lie farther from the types than in the executable only because
-    /// the build information's text has another length. A changed type would move them, too.
-    ///
-    /// # Errors
-    /// `Unsupported` if there must be another reason.
+    /// the build information's text has another length. A changed type would move them, too. Fails
+    /// with `Unsupported` if there must be another reason.
     pub(super) fn explained(
         self,
         program: &Program<'_>,

@@ -19,9 +19,7 @@ pub(in super::super) struct Sections<'a> {
 const MAX_RATIO: u64 = 64;
 
 impl<'a> Sections<'a> {
-    /// Decompresses the sections of DWARF. `None` if there is no `.debug_info`.
-    ///
-    /// # Errors
+    /// Decompresses the sections of DWARF. `None` if there is no `.debug_info`. Fails with
     /// `Corrupt` if a section cannot be decompressed.
     pub(in super::super) fn load(image: &Image<'a>) -> Result<Option<Self>> {
         let load = |id: SectionId| {
