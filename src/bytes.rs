@@ -197,10 +197,8 @@ impl<'a> Cursor<'a> {
     ///
     /// Eight bytes are taken at a time, without decoding: a number ends at a byte below 0x80, and a
     /// byte 0 that begins a number is the number 0. `count` need not be trusted: the cost is
-    /// bounded by the remaining bytes.
-    ///
-    /// # Errors
-    /// Like [`Cursor::uleb128`]; the cursor then stands at the number that could not be read.
+    /// bounded by the remaining bytes. Fails like [`Cursor::uleb128`]; the cursor then stands at
+    /// the number that could not be read.
     #[inline]
     pub fn skip_uleb128s(&mut self, count: u64, what: &'static str) -> Result<u64> {
         const ONES: u64 = 0x0101_0101_0101_0101;

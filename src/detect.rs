@@ -3,10 +3,8 @@
 use crate::error::{Error, Result};
 use crate::input::{self, Format};
 
-/// Detects the format of an input from its first bytes.
-///
-/// # Errors
-/// `Unsupported` if the bytes are of no known format. Names well-known foreign formats.
+/// Detects the format of an input from its first bytes. Fails with `Unsupported` if the bytes are
+/// of no known format. Names well-known foreign formats.
 pub fn detect(bytes: &[u8]) -> Result<Format> {
     if let Some(format) = input::FORMATS.into_iter().find(|format| format.begins(bytes)) {
         return Ok(format);

@@ -19,10 +19,8 @@ use std::sync::OnceLock;
 /// The folder of the files. Empty until [`to`] is called.
 static FOLDER: OnceLock<CString> = OnceLock::new();
 
-/// Puts all large allocations from now on into files in a folder.
-///
-/// # Errors
-/// The folder cannot be written to, or its file system has no files without names.
+/// Puts all large allocations from now on into files in a folder. Fails if the folder cannot be
+/// written to, or its file system has no files without names.
 pub(crate) fn to(folder: &Path) -> io::Result<()> {
     let folder = CString::new(folder.as_os_str().as_bytes())?;
     file(&folder)?;

@@ -92,10 +92,7 @@ impl<'a, W: Write> AustinWriter<'a, W> {
         }
     }
 
-    /// Ends the text and returns the output.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
+    /// Ends the text and returns the output. Fails when the output cannot be written.
     pub fn finish(mut self) -> io::Result<(W, AustinCounts)> {
         self.write_held()?;
         Ok((self.out, self.counts))
@@ -197,10 +194,8 @@ impl<'a, W: Write> AustinWriter<'a, W> {
     }
 }
 
-/// Writes the samples of the threads that are wanted, of a profile that has kept them.
-///
-/// # Errors
-/// When the output cannot be written, or the profile has not kept its samples.
+/// Writes the samples of the threads that are wanted, of a profile that has kept them. Fails when
+/// the output cannot be written, or the profile has not kept its samples.
 pub fn write_profile(
     profile: &Profile,
     wanted: &dyn Fn(usize) -> bool,

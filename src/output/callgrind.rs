@@ -18,10 +18,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Writes all values. A profile without stacks has calls, and a metric for each value.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes all values. A profile without stacks has calls, and a metric for each value. Fails when
+/// the output cannot be written.
 pub fn write(
     stacks: &WeightedStacks,
     calls: Option<(&CallGraph, &[Metric])>,

@@ -65,10 +65,8 @@ impl Drawing {
             .collect()
     }
 
-    /// Checks that the drawing is small enough to be readable.
-    ///
-    /// # Errors
-    /// When there are more than [`MAX_OBJECTS`].
+    /// Checks that the drawing is small enough to be readable. Fails when there are more than
+    /// [`MAX_OBJECTS`].
     pub fn fits(&self) -> Result<(), TooLarge> {
         let objects = self.objects().len();
         if objects > MAX_OBJECTS { Err(TooLarge { objects }) } else { Ok(()) }
@@ -76,10 +74,7 @@ impl Drawing {
 }
 
 /// Writes the drawing, even if it does not [fit](Drawing::fits). `size` returns the text below the
-/// name of an object: `16 B / 1.0 KiB`.
-///
-/// # Errors
-/// When the output cannot be written.
+/// name of an object: `16 B / 1.0 KiB`. Fails when the output cannot be written.
 pub fn write<W: Write>(
     heap: &Heap<'_>,
     drawing: &Drawing,
@@ -127,10 +122,8 @@ pub fn write<W: Write>(
 }
 
 /// Writes a tree of `nodes`: each has its depth and the lines of its label, in depth-first order
-/// from the root at depth 0. An arrow leads from each node to those one level below it.
-///
-/// # Errors
-/// When the output cannot be written.
+/// from the root at depth 0. An arrow leads from each node to those one level below it. Fails when
+/// the output cannot be written.
 pub fn write_tree<W: Write>(
     nodes: impl IntoIterator<Item = (u32, Vec<String>)>,
     mut out: W,

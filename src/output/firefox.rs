@@ -24,10 +24,8 @@ const CATEGORIES: [(FrameKind, &str, &str); 5] = [
 ];
 const OTHER: usize = 5;
 
-/// Writes the first value, and the others where the format has a field for them.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes the first value, and the others where the format has a field for them. Fails when the
+/// output cannot be written.
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
     written.sums.truncate(1);

@@ -14,10 +14,7 @@ use crate::model::stacks::{Track, ValueType, WeightedStacks};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
-/// Writes the sums of one value.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes the sums of one value. Fails when the output cannot be written.
 pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
     let (labels, mut counts) = (Labels::of(stacks), Counts::new(stacks, value));
     let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();

@@ -16,10 +16,8 @@ use std::io::{self, Write};
 
 /// Writes the samples of the selected threads. With `merge`, adjacent samples of a thread that
 /// differ only in their numbers become one. Metadata that counts samples is left out if it would no
-/// longer be true.
-///
-/// # Errors
-/// When the output cannot be written, or the profile has not kept its samples.
+/// longer be true. Fails when the output cannot be written, or the profile has not kept its
+/// samples.
 pub fn write(
     profile: &Profile,
     wanted: &dyn Fn(usize) -> bool,

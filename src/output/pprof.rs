@@ -18,10 +18,7 @@ use crate::output::loss::LossKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Write};
 
-/// Writes all values as sample types, counts first.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes all values as sample types, counts first. Fails when the output cannot be written.
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
     let mut writer = PprofWriter::new(stacks);
     writer.labels = (0..stacks.tracks.len()).map(|track| writer.labels(stacks, track)).collect();

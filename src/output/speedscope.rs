@@ -23,10 +23,8 @@ fn is_zero(line: &u32) -> bool {
     *line == 0
 }
 
-/// Writes all values. Adjacent samples with equal stacks become one.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes all values. Adjacent samples with equal stacks become one. Fails when the output cannot
+/// be written.
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
     let empty = empty_entries(stacks);

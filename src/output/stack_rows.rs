@@ -10,10 +10,7 @@ use crate::model::profile::FrameId;
 use crate::model::stacks::{Entry, WeightedStacks};
 use std::io::{self, Write};
 
-/// Writes all values.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes all values. Fails when the output cannot be written.
 pub fn write(stacks: &WeightedStacks, syntax: Syntax, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
     let frames: Vec<String> =

@@ -35,10 +35,7 @@ impl Segments {
 }
 
 impl<'a> Binary<'a> {
-    /// Reads the headers of an ELF, Mach-O or PE file.
-    ///
-    /// # Errors
-    /// When it is not one of these.
+    /// Reads the headers of an ELF, Mach-O or PE file. Fails when it is not one of these.
     pub(super) fn parse(bytes: &'a [u8], debug: Option<&'a [u8]>) -> Result<Self> {
         let file = object::File::parse(bytes)
             .map_err(|error| Error::other_kind(format!("it is not an executable ({error})")))?;

@@ -31,10 +31,7 @@ const BLOCK: usize = 1 << 14;
 /// Writes a table and returns its number of rows.
 ///
 /// `metadata` becomes the key-value metadata of the file, after `dumptool.schema` and
-/// `dumptool.version`. Memory: a compressed row group.
-///
-/// # Errors
-/// When the output cannot be written.
+/// `dumptool.version`. Memory: a compressed row group. Fails when the output cannot be written.
 pub fn write_parquet(
     relation: &dyn Relation,
     metadata: &[(&str, String)],

@@ -7,10 +7,8 @@ use std::io::{self, Write};
 /// The number of rows whose cells are in memory at a time.
 const BLOCK: usize = 4096;
 
-/// Writes a table and returns its number of rows. Takes constant memory.
-///
-/// # Errors
-/// When the output cannot be written.
+/// Writes a table and returns its number of rows. Takes constant memory. Fails when the output
+/// cannot be written.
 pub fn write(relation: &dyn Relation, syntax: Syntax, out: impl Write) -> io::Result<u64> {
     let columns = relation.columns();
     match syntax {

@@ -190,10 +190,8 @@ impl Picture {
         (tree, left_out)
     }
 
-    /// Draws the picture. An empty picture contains a note.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
+    /// Draws the picture. An empty picture contains a note. Fails when the output cannot be
+    /// written.
     pub fn draw(self, out: &mut impl Write) -> io::Result<Written> {
         svg::draw(&self.boxes, &self.words, out)?;
         Ok(self.written)

@@ -80,11 +80,8 @@ pub const MAX_EDGES: u64 = u32::MAX as u64 / edges::FIELDS;
 ///
 /// Memory: a quarter of a byte for each object and 4 bytes for each root. With
 /// [`HeapSnapshotObjects::All`] another quarter of a byte, and 4 bytes for each object that nothing
-/// refers to.
-///
-/// # Errors
-/// When the output cannot be written, and with [`io::ErrorKind::FileTooLarge`], before anything is
-/// written, when there are more than [`MAX_NODES`] or [`MAX_EDGES`].
+/// refers to. Fails when the output cannot be written, and with [`io::ErrorKind::FileTooLarge`],
+/// before anything is written, when there are more than [`MAX_NODES`] or [`MAX_EDGES`].
 pub fn write<W: Write>(
     heap: &Heap<'_>,
     graph: &Graph<'_>,

@@ -105,10 +105,7 @@ pub enum IdKind {
 }
 
 /// Writes a heap, in one pass over the output. Takes 4 bytes of memory per object, 12 with
-/// addresses as ids.
-///
-/// # Errors
-/// When the output cannot be written.
+/// addresses as ids. Fails when the output cannot be written.
 pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::Result<HprofReport> {
     let layout = Layout::of(heap, options.ids);
     let mut filling = Filling::of(heap);

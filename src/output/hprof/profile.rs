@@ -22,10 +22,7 @@ use crate::output::loss::LossKind;
 use std::io::{self, Write};
 
 /// Writes the sums of the selected threads: the metric, or the default data of the mode, which is
-/// samples, and memory where it was measured.
-///
-/// # Errors
-/// When the output cannot be written.
+/// samples, and memory where it was measured. Fails when the output cannot be written.
 pub fn write_profile(
     profile: &Profile,
     wanted: &dyn Fn(usize) -> bool,
