@@ -163,7 +163,6 @@ impl<'h, 'a> Starts<'h, 'a> {
         }
     }
 
-    /// The frame of an object.
     #[inline]
     fn frame(&mut self, object: ObjectId) -> u32 {
         if self.heap.is_made_up(object) && self.isolates.contains(&object) {

@@ -100,7 +100,6 @@ impl Ranked {
         Self { before: before.collect(), set }
     }
 
-    /// The set.
     pub(super) fn set(&self) -> &ObjectSet {
         &self.set
     }

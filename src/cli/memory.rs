@@ -323,7 +323,6 @@ fn free_space(_folder: &Path) -> Option<u64> {
     None
 }
 
-/// The memory of the machine.
 #[cfg(windows)]
 #[allow(unsafe_code)]
 fn machine_memory() -> Option<u64> {

@@ -197,7 +197,6 @@ macro_rules! lines {
         }
 
         impl $name<'_> {
-            /// The names of the records.
             pub(super) const NAMES: &'static [&'static str] = &[$($record),+];
         }
 

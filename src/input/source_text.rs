@@ -9,7 +9,6 @@ pub struct SourceText {
     pub name: String,
     /// The line at which the text begins, from 1.
     pub first_line: u32,
-    /// The text.
     pub text: String,
 }
 

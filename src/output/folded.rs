@@ -91,7 +91,6 @@ struct Tree<'a> {
     /// place.
     rank: Vec<u32>,
     by_rank: Vec<StackId>,
-    /// The node of each stack.
     node: Vec<StackId>,
 }
 

@@ -16,16 +16,13 @@ pub struct CellBlock {
     pub(super) ends: Vec<usize>,
 }
 
-/// A cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell<'c> {
     /// An absent cell.
     Absent,
     /// A number.
     Integer(i64),
-    /// A boolean.
     Boolean(bool),
-    /// A text.
     Text(&'c str),
 }
 

@@ -123,7 +123,6 @@ impl<W: Word> Packed<W> {
         self.words[reference.index()].without_mark()
     }
 
-    /// Prefetches a word.
     #[inline]
     pub(super) fn prefetch(&self, word: W) {
         prefetch(&self.words, word.index());

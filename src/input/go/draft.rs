@@ -43,20 +43,17 @@ records! {
             sp: u64 = uvarint("a frame's stack pointer") => address,
             /// The frame that called it. There is none with that `sp` at the bottom of the stack.
             parent_sp: u64 = uvarint("a frame's parent") => address,
-            /// Its function.
             name: &'a [u8] = string("a frame's function") => text
         },
     }
 }
 
 record! {
-    /// A type of the draft.
     pub struct DraftType<'a> {
         /// Address of its descriptor.
         addr: u64 = uvarint("a type address") => address,
         /// Bytes in a value.
         size: u64 = uvarint("a type's size") => unsigned,
-        /// Its name.
         name: &'a [u8] = string("a type's name") => text,
         /// The offsets of the pointers in a value.
         pointers: Offsets<'a> = Offsets::read() => with(Offsets::pass_to),

@@ -90,7 +90,6 @@ record! {
         pc: u64 = uvarint("a frame's program counter") => address,
         /// The address where its function will continue. `None` in dumps made before June 2014.
         contpc: Option<u64> = uvarint("a frame's continuation") if has_contpc => address,
-        /// The name of its function.
         name: &'a [u8] = string("a frame's function") => text,
         /// The offsets of its pointers. The list is not sorted, may have duplicates, and may reach
         /// into the parent's arguments.
@@ -99,7 +98,6 @@ record! {
 }
 
 record! {
-    /// An OS thread.
     pub struct OsThread {
         /// Address of its `m`.
         addr: u64 = uvarint("a thread's address") => address,
@@ -115,7 +113,6 @@ record! {
     pub struct Defer {
         /// Its address, on the stack since Go 1.13 where the compiler can.
         addr: u64 = uvarint("a defer's address") => address,
-        /// The goroutine.
         g: u64 = uvarint("a defer's goroutine") => address,
         /// The address of its arguments. From 1.5 on, the stack pointer of the frame that defers.
         argp: u64 = uvarint("a defer's arguments") => address,
@@ -133,9 +130,7 @@ record! {
 record! {
     /// A panic of the goroutine before it.
     pub struct Panic {
-        /// Its address.
         addr: u64 = uvarint("a panic's address") => address,
-        /// The goroutine.
         g: u64 = uvarint("a panic's goroutine") => address,
         /// Type of the argument.
         arg_type: u64 = uvarint("a panic's type") => address,

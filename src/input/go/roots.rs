@@ -21,7 +21,6 @@ record! {
     pub struct Finalizer {
         /// The object that it is for.
         object: u64 = uvarint("a finalizer's object") => address,
-        /// Its closure.
         funcval: u64 = uvarint("a finalizer's closure") => address,
         /// The code of the closure.
         code: u64 = uvarint("a finalizer's code") => address,
@@ -35,7 +34,6 @@ record! {
 record! {
     /// The global variables: initialized (tag 12) or zero at the start (tag 13).
     pub struct Segment<'a>(version: Version) {
-        /// Its address.
         addr: u64 = uvarint("a segment's address") => address,
         /// Its memory.
         contents: &'a [u8] = string("a segment's contents") => with(pass_contents),

@@ -27,13 +27,11 @@ record! {
 record! {
     /// An itab: the first word of an interface value with methods.
     pub struct Itab(version: Version) {
-        /// Its address.
         addr: u64 = uvarint("an itab address") => address,
         /// Whether the data word is a pointer.
         data_is_pointer: Option<bool> = boolean("an itab's pointer flag") if version <= Version::Go13 => boolean,
         /// The type of the data word, which is `*T` if the interface holds a `T` by reference.
         data_type: Option<u64> = uvarint("an itab's type") if version > Version::Go13 && version < Version::Go17 => address,
-        /// The dynamic type.
         dynamic_type: Option<u64> = uvarint("an itab's type") if version >= Version::Go17 => address as "type",
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::model::named::named;
 
-/// Length of the magic.
 pub const MAGIC_LENGTH: usize = 16;
 
 named! {

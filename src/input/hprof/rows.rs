@@ -278,7 +278,6 @@ impl<'a> Part<'_, 'a> {
 enum What {
     /// The object of the class at this position.
     Class(usize, ObjectId),
-    /// The objects of a class.
     Objects(OfClass),
 }
 

@@ -39,7 +39,6 @@ record! {
         signature: u64 = read_id("a frame's signature", ids) => address,
         /// String with the name of the source file; 0 if unknown.
         source: u64 = read_id("a frame's source file", ids) => address,
-        /// Serial of the class.
         class_serial: u32 = u4("a frame's class") => unsigned,
         /// Above 0: line. 0 and -1: unknown, -2: compiled, -3: native.
         line: i32 = i4("a frame's line") => signed,
@@ -51,7 +50,6 @@ record! {
     pub struct Trace<'a>(ids: IdSize) {
         /// The number by which others refer to it.
         serial: u32 = u4("a trace serial") => unsigned,
-        /// Serial of its thread.
         thread: u32 = u4("a thread serial") => unsigned,
         /// Ids of frames, innermost first.
         frames: FrameIds<'a> = FrameIds::read(ids) => with(FrameIds::pass_to),

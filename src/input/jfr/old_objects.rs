@@ -22,7 +22,6 @@ const BYTES_PER_ROW: u64 = 250;
 pub struct OldObjects {
     /// The samples, in the order of the file. Only the last if several chunks have an object.
     pub samples: Vec<OldObjectSample>,
-    /// The objects.
     pub objects: Vec<OldObject>,
     /// The stacks, innermost frame first: `Shop.allocate:15`.
     pub stacks: Vec<Vec<String>>,
@@ -53,7 +52,6 @@ pub struct OldObjectSample {
     key: (i128, u64),
 }
 
-/// A root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OldObjectRoot {
     /// The part of the JVM that has it, such as `Threads`, and the kind of root: `Threads, Stack

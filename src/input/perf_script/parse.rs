@@ -22,7 +22,6 @@ pub struct PerfSample<'a> {
     pub event: &'a [u8],
 }
 
-/// A frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerfFrame<'a> {
     /// The address of the instruction, or its offset in the file that it was loaded from.

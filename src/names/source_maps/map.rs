@@ -161,7 +161,6 @@ impl SourceMap {
         self.at(place).filter(|segment| segment.at == place)
     }
 
-    /// The segments of a line.
     pub(super) fn line(&self, line: u32) -> &[Segment] {
         let start = self.segments.partition_point(|segment| segment.at.line < line);
         let rest = self.segments.get(start..).unwrap_or_default();
@@ -169,18 +168,15 @@ impl SourceMap {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// The source of a segment.
     pub(super) fn source(&self, segment: &Segment) -> Option<&Source> {
         self.sources.get(segment.source as usize)
     }
 
-    /// The name of a segment.
     pub(super) fn name(&self, segment: &Segment) -> Option<&str> {
         let name = (segment.name != NONE).then(|| self.names.get(segment.name as usize))??;
         (!name.is_empty()).then_some(name)
     }
 
-    /// The text of a source by its number.
     pub(super) fn source_text(&self, number: usize) -> Option<&str> {
         self.sources.get(number)?.text.as_deref()
     }

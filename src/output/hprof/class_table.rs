@@ -16,7 +16,6 @@ pub(super) struct Classes {
     pub(super) of_plan: Vec<u32>,
     /// The function and file of each call frame.
     pub(super) of_frames: Vec<(NameId, NameId)>,
-    /// The name of each thread.
     pub(super) of_threads: Vec<NameId>,
 }
 

@@ -22,7 +22,6 @@ pub struct Answer {
     pub cards: Vec<Card>,
 }
 
-/// A part of the bar.
 #[derive(Clone, Debug)]
 pub struct BarPart {
     /// The name of the part.
@@ -75,7 +74,6 @@ pub fn address(view: &str, options: &[(&str, &str)]) -> String {
     link
 }
 
-/// The address of an object.
 pub fn object_address(id: &str) -> String {
     format!("#/object/{}", encoded(id))
 }

@@ -265,7 +265,6 @@ pub enum Cells {
     Names(Vec<u32>),
     /// Numbers; absent ones are `null`.
     Numbers(Vec<Option<i64>>),
-    /// Shares.
     Shares(Vec<f64>),
     /// Lists of numbers.
     Series(Vec<Vec<u64>>),
