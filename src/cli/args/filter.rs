@@ -32,35 +32,32 @@ impl FilterArgs {
         }
     }
 
+    fn options(&self) -> [(&'static str, &Option<String>); 3] {
+        [
+            ("--type", &self.type_glob),
+            ("--namespace", &self.namespace),
+            ("--exclude", &self.exclude),
+        ]
+    }
+
     /// Returns each option with whether it was given.
     pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
-        [
-            ("--type", self.type_glob.is_some()),
-            ("--namespace", self.namespace.is_some()),
-            ("--exclude", self.exclude.is_some()),
-        ]
+        self.options().map(|(name, glob)| (name, glob.is_some()))
     }
 
     /// Returns the options as words for a shell, each after a space.
     pub(in crate::cli) fn words(&self) -> String {
-        let options = [
-            ("--type", &self.type_glob),
-            ("--namespace", &self.namespace),
-            ("--exclude", &self.exclude),
-        ];
-        let words = options.into_iter().filter_map(|(option, glob)| Some((option, glob.as_ref()?)));
-        words.map(|(option, glob)| format!(" {option} {}", shell_word(glob))).collect()
+        let word = |(name, glob): (&str, &Option<String>)| {
+            glob.as_ref().map(|glob| format!(" {name} {}", shell_word(glob)))
+        };
+        self.options().into_iter().filter_map(word).collect()
     }
 
     /// The options in JSON; `None` if there are none.
     pub(in crate::cli) fn json(&self) -> Option<Value<'_>> {
-        let text = |text: &Option<String>| Value::from(text.clone());
-        self.given().iter().any(|(_, given)| *given).then(|| {
-            Value::from([
-                ("type", text(&self.type_glob)),
-                ("namespace", text(&self.namespace)),
-                ("exclude", text(&self.exclude)),
-            ])
-        })
+        let text = |(name, glob): (&'static str, &Option<String>)| {
+            (name.trim_start_matches('-'), Value::from(glob.clone()))
+        };
+        self.given().iter().any(|(_, given)| *given).then(|| self.options().map(text).into())
     }
 }

@@ -86,16 +86,10 @@ impl NarrowOptions {
 
     /// The options as words for a shell, each after a space.
     pub(in crate::cli) fn words(&self) -> String {
-        let patterns = [
-            ("focus", &self.focus),
-            ("ignore", &self.ignore),
-            ("hide", &self.hide),
-            ("show", &self.show),
-            ("show-from", &self.show_from),
-        ];
-        let patterns = patterns
-            .into_iter()
-            .filter_map(|(name, text)| Some(format!(" --{name} {}", shell_word(text.as_ref()?))));
+        let pattern = |(name, text): (&str, &Option<String>)| {
+            text.as_ref().map(|text| format!(" {name} {}", shell_word(text)))
+        };
+        let patterns = self.patterns().into_iter().filter_map(pattern);
         let labels = self.labels.iter();
         let labels = labels
             .map(|(key, value)| format!(" --where {}", shell_word(&format!("{key}={value}"))));
@@ -105,18 +99,23 @@ impl NarrowOptions {
         patterns.chain(labels).chain(times).collect()
     }
 
-    /// Each option with whether it was given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 8] {
+    /// The options that take a pattern.
+    pub(super) fn patterns(&self) -> [(&'static str, &Option<String>); 5] {
         [
-            ("--where", !self.labels.is_empty()),
-            ("--focus", self.focus.is_some()),
-            ("--ignore", self.ignore.is_some()),
-            ("--hide", self.hide.is_some()),
-            ("--show", self.show.is_some()),
-            ("--show-from", self.show_from.is_some()),
-            ("--from-time", self.from_time.is_some()),
-            ("--to-time", self.to_time.is_some()),
+            ("--focus", &self.focus),
+            ("--ignore", &self.ignore),
+            ("--hide", &self.hide),
+            ("--show", &self.show),
+            ("--show-from", &self.show_from),
         ]
+    }
+
+    /// Each option with whether it was given.
+    pub(in crate::cli) fn given(&self) -> Vec<(&'static str, bool)> {
+        let patterns = self.patterns().map(|(name, pattern)| (name, pattern.is_some()));
+        let times = [("--from-time", self.from_time), ("--to-time", self.to_time)];
+        let times = times.map(|(name, time)| (name, time.is_some()));
+        [&[("--where", !self.labels.is_empty())][..], &patterns, &times].concat()
     }
 
     /// Adds the options to a document, if there are any.
