@@ -186,7 +186,7 @@ macro_rules! lines {
                 $(($value:ident: $Value:ty => $show_value:ident $(($pass_value:path))?))?
                 $({$(
                     $(#[$field_doc:meta])*
-                    $field:ident: $Type:ty => $show:ident $(($pass:path))?,
+                    $field:ident: $Type:ty => $show:ident $(as $shown:literal)? $(($pass:path))?,
                 )+})?,
         )+}
     ) => {
@@ -211,7 +211,7 @@ macro_rules! lines {
                 match *self {
                     $(Self::$variant $(($value))? $({$($field),+})? => {
                         $($crate::input::record::record!(@pass sink $value $value, [] [$show_value $(($pass_value))?]);)?
-                        $($($crate::input::record::record!(@pass sink $field $field, [] [$show $(($pass))?]);)+)?
+                        $($($crate::input::record::record!(@pass sink $field $field, [] [$show $(as $shown)? $(($pass))?]);)+)?
                     })+
                 }
             }

@@ -19,7 +19,7 @@ mod load;
 
 pub(super) use document::for_each_record;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
@@ -43,24 +43,22 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
 };
 
 fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    let (document, damage) = Document::read(bytes, options.memory)?;
-    if document.points.is_empty() && document.version.is_none() {
-        return Err(nothing(damage));
-    }
+    let document = read(bytes, options)?;
     let version = document.version.map(|version| version.to_string()).unwrap_or_default();
     let records = document.records().map(Ok);
     summary::info(&SPEC, version, load(bytes, options.into())?, records)
 }
 
 fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    let (document, damage) = Document::read(bytes, options.memory)?;
-    if document.points.is_empty() && document.version.is_none() {
-        return Err(nothing(damage));
-    }
+    read(bytes, options)?;
     summary::check(load(bytes, options.into())?)
 }
 
-#[cold]
-fn nothing(damage: Option<Error>) -> Error {
-    damage.unwrap_or_else(|| SPEC.wrong_magic())
+/// Reads a document of which at least the beginning is there.
+fn read<'a>(bytes: &'a [u8], options: ReadOptions<'_>) -> Result<Document<'a>> {
+    let (document, damage) = Document::read(bytes, options.memory)?;
+    if document.points.is_empty() && document.version.is_none() {
+        return Err(damage.unwrap_or_else(|| SPEC.wrong_magic()));
+    }
+    Ok(document)
 }

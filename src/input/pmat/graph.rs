@@ -95,7 +95,7 @@ impl<'a> Graph<'a> {
         for (number, record) in records.by_ref().enumerate() {
             match record {
                 Ok((offset, record)) => {
-                    if let Rec::Sv(sv, _) = record {
+                    if let Rec::Sv { sv, .. } = record {
                         objects.push((sv.address, offset));
                     }
                     graph.add(record);
@@ -126,15 +126,15 @@ impl<'a> Graph<'a> {
 
     fn add(&mut self, record: Rec<'a>) {
         match record {
-            Rec::Root(name, address) => self.roots.push((name, address)),
+            Rec::Root { name, address } => self.roots.push((name, address)),
             Rec::Stack(pointers) => self.stack.extend(pointers.iter()),
             Rec::Mortals(pointers) => self.mortals.extend(pointers.iter()),
-            Rec::Struct(..) => {}
-            Rec::Context(kind, line, file, own) => {
+            Rec::Struct { .. } => {}
+            Rec::Context { kind, line, file, own } => {
                 let holds = [own.pointers.get(0), own.pointers.get(1)];
                 self.contexts.push(Context { kind, file, line, holds });
             }
-            Rec::Extension(kind, owner, own) => {
+            Rec::Extension { kind, owner, own } => {
                 let weak = own.header.get(1).is_some_and(|flags| flags & 1 == 0);
                 let letter = own.header.first().copied().unwrap_or(0);
                 let [first, second] = [own.pointers.get(0), own.pointers.get(1)];
@@ -157,7 +157,7 @@ impl<'a> Graph<'a> {
                     _ => {}
                 }
             }
-            Rec::Sv(sv, _) => self.add_names(&sv),
+            Rec::Sv { sv, .. } => self.add_names(&sv),
         }
     }
 

@@ -67,7 +67,7 @@ impl Words {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointers<'a> {
     bytes: &'a [u8],
     words: Words,
@@ -94,7 +94,7 @@ pub struct Part {
     strings: u8,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
     /// Numbers, one after the other.
     pub header: &'a [u8],

@@ -4,83 +4,69 @@ use super::layout::{Fields, Layout, Pointers};
 use super::sv::{Body, Struct, Structs, Sv, unknown};
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::lines;
+use crate::model::fields::FieldSink;
 
-#[derive(Clone, Copy, Debug)]
-pub enum Rec<'a> {
-    /// A named root and its address, or 0.
-    Root(&'a [u8], u64),
-    Stack(Pointers<'a>),
-    /// An object, and the name of its type.
-    Sv(Sv<'a>, &'static str),
-    /// Something that belongs to the SV at an address: its type and its part.
-    Extension(u8, u64, Fields<'a>),
-    /// The number and the name of a structure of an extension in C.
-    Struct(u64, &'a [u8]),
-    /// A call or an `eval` under way: its type, the line and the file, and its part.
-    Context(u8, u64, &'a [u8], Fields<'a>),
-    /// The addresses of temporary values.
-    Mortals(Pointers<'a>),
-}
-
-impl Rec<'_> {
-    pub(super) const NAMES: &'static [&'static str] =
-        &["root", "stack", "sv", "extension", "struct", "context", "mortals"];
-}
-
-impl Record for Rec<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Root(..) => "root",
-            Self::Stack(_) => "stack",
-            Self::Sv(..) => "sv",
-            Self::Extension(..) => "extension",
-            Self::Struct(..) => "struct",
-            Self::Context(..) => "context",
-            Self::Mortals(_) => "mortals",
-        }
+lines! {
+    pub enum Rec<'a> {
+        "root" Root {
+            name: &'a [u8] => text,
+            /// 0 if the root holds nothing.
+            address: u64 => address,
+        },
+        "stack" Stack(addresses: Pointers<'a> => with(pass_addresses)),
+        /// An object, and the name of its type.
+        "sv" Sv {
+            type_name: &'static str => with(pass_type),
+            sv: Sv<'a> => with(Sv::pass_to),
+        },
+        /// Something that belongs to the SV at an address.
+        "extension" Extension {
+            kind: u8 => unsigned as "type",
+            owner: u64 => address as "sv",
+            own: Fields<'a> => with(part),
+        },
+        /// A structure of an extension in C.
+        "struct" Struct {
+            id: u64 => unsigned,
+            name: &'a [u8] => text,
+        },
+        /// A call or an `eval` under way.
+        "context" Context {
+            kind: u8 => unsigned as "type",
+            file: &'a [u8] => text,
+            line: u64 => unsigned,
+            own: Fields<'a> => with(part),
+        },
+        /// Temporary values.
+        "mortals" Mortals(addresses: Pointers<'a> => with(pass_addresses)),
     }
+}
 
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Root(name, address) => {
-                sink.text("name", name);
-                sink.address("address", address);
-            }
-            Self::Stack(pointers) | Self::Mortals(pointers) => list(sink, "addresses", pointers),
-            Self::Sv(sv, name) => {
-                sink.text("type", name.as_bytes());
-                sink.address("address", sv.address);
-                sink.unsigned("refcount", sv.refcount.into());
-                sink.unsigned("size", sv.size);
-                sink.address("blessed", sv.blessed);
-                part(sink, &sv.own);
-                match sv.body {
-                    Body::Elements(elements) => list(sink, "elements", elements),
-                    Body::Entries(count, _) => sink.unsigned("entries", count),
-                    Body::None | Body::Items(_) | Body::Fields(_) => {}
-                }
-            }
-            Self::Extension(kind, owner, own) => {
-                sink.unsigned("type", kind.into());
-                sink.address("sv", owner);
-                part(sink, &own);
-            }
-            Self::Struct(id, name) => {
-                sink.unsigned("id", id);
-                sink.text("name", name);
-            }
-            Self::Context(kind, line, file, own) => {
-                sink.unsigned("type", kind.into());
-                sink.text("file", file);
-                sink.unsigned("line", line);
-                part(sink, &own);
-            }
+impl Sv<'_> {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.address("address", self.address);
+        sink.unsigned("refcount", self.refcount.into());
+        sink.unsigned("size", self.size);
+        sink.address("blessed", self.blessed);
+        part(self.own, sink);
+        match self.body {
+            Body::Elements(elements) => list(sink, "elements", elements),
+            Body::Entries(count, _) => sink.unsigned("entries", count),
+            Body::None | Body::Items(_) | Body::Fields(_) => {}
         }
     }
 }
 
-fn part<S: FieldSink>(sink: &mut S, part: &Fields<'_>) {
+fn pass_type<S: FieldSink>(name: &str, sink: &mut S) {
+    sink.text("type", name.as_bytes());
+}
+
+fn pass_addresses<S: FieldSink>(addresses: Pointers<'_>, sink: &mut S) {
+    list(sink, "addresses", addresses);
+}
+
+fn part<S: FieldSink>(part: Fields<'_>, sink: &mut S) {
     list(sink, "pointers", part.pointers);
     for (name, string) in ["string", "string2"].into_iter().zip(part.strings) {
         string.into_iter().for_each(|string| sink.text(name, string));
@@ -141,7 +127,7 @@ impl<'a> Records<'a> {
                 let name = words.string(&mut self.cursor, "a root")?.unwrap_or_default();
                 let address = words.pointer(&mut self.cursor, "a root")?;
                 self.section = Section::Roots(left.saturating_sub(1));
-                Ok(Some(Rec::Root(name, address)))
+                Ok(Some(Rec::Root { name, address }))
             }
             Section::Stack => {
                 let count = words.uint(&mut self.cursor, "the stack")?;
@@ -163,12 +149,12 @@ impl<'a> Records<'a> {
                             .extension(kind)
                             .ok_or_else(|| unknown(at, "an extension", kind))?;
                         let owner = words.pointer(&mut self.cursor, "an extension")?;
-                        let fields = part.read(&mut self.cursor, words, "an extension")?;
-                        Ok(Some(Rec::Extension(kind, owner, fields)))
+                        let own = part.read(&mut self.cursor, words, "an extension")?;
+                        Ok(Some(Rec::Extension { kind, owner, own }))
                     }
                     kind => {
                         let sv = Sv::read(&mut self.cursor, kind, &self.layout, &self.structs)?;
-                        Ok(Some(Rec::Sv(sv, sv.type_name(words))))
+                        Ok(Some(Rec::Sv { type_name: sv.type_name(words), sv }))
                     }
                 }
             }
@@ -208,7 +194,7 @@ impl<'a> Records<'a> {
         }
         // Objects that were read before must read the same again.
         self.structs.entry(id).or_insert(structure);
-        Ok(Some(Rec::Struct(id, name)))
+        Ok(Some(Rec::Struct { id, name }))
     }
 
     fn read_context(&mut self) -> Result<Option<Rec<'a>>> {
@@ -224,7 +210,8 @@ impl<'a> Records<'a> {
         let common = common.read(cursor, words, WHAT)?;
         let line = words.number(common.header.get(1..).unwrap_or_default());
         let file = common.strings[0].unwrap_or_default();
-        Ok(Some(Rec::Context(kind, line, file, own.read(cursor, words, WHAT)?)))
+        let own = own.read(cursor, words, WHAT)?;
+        Ok(Some(Rec::Context { kind, line, file, own }))
     }
 }
 

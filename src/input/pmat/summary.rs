@@ -23,13 +23,14 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         }
         info.records.add(record.name(), 1);
         match record {
-            Rec::Root(_, address) => roots = roots.saturating_add(u64::from(address != 0)),
-            Rec::Sv(sv, name) => {
+            Rec::Root { address, .. } => roots = roots.saturating_add(u64::from(address != 0)),
+            Rec::Sv { sv, type_name } => {
                 objects = objects.saturating_add(1);
                 bytes_of_objects = bytes_of_objects.saturating_add(sv.size);
                 blessed = blessed.saturating_add(u64::from(sv.package() != 0));
-                packages = packages.saturating_add(u64::from(matches!(name, "STASH" | "CLASS")));
-                let count = by_type.entry(name).or_default();
+                packages =
+                    packages.saturating_add(u64::from(matches!(type_name, "STASH" | "CLASS")));
+                let count = by_type.entry(type_name).or_default();
                 *count = count.saturating_add(1);
             }
             _ => {}

@@ -40,7 +40,7 @@ pub struct Struct<'a> {
     pub fields: Vec<(&'a [u8], u8)>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sv<'a> {
     pub kind: u8,
     pub address: u64,
@@ -57,7 +57,7 @@ pub struct Sv<'a> {
 }
 
 /// The body of an SV, after its other parts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
     None,
     /// The elements of an ARRAY or the fields of an OBJECT.
@@ -68,7 +68,7 @@ pub enum Body<'a> {
     Fields(Cursor<'a>),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     Constant(u64),
     Glob(u64),
