@@ -10,14 +10,14 @@ use crate::model::heap::{Heap, ObjectId};
 /// [`shortest_path`]: super::shortest_path
 pub struct RootDistances(Vec<u32>);
 
-const UNREACHED: u32 = u32::MAX;
+pub(super) const UNREACHED: u32 = u32::MAX;
 
 impl RootDistances {
     /// Searches the whole graph of the heap.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let mut steps = Steps { heap, distances: vec![UNREACHED; heap.len()] };
-        search::search(heap, graph, &Starts::of(heap, graph), &mut steps);
-        Self(steps.distances)
+        // Paths begin after a synthetic object.
+        let after = |from, distance| if heap.is_made_up(from) { 0 } else { distance + 1 };
+        Self(distances(heap, graph, 0, after))
     }
 
     /// The distance of an object: 0 for one that a root holds. `None` if no root reaches it.
@@ -27,35 +27,41 @@ impl RootDistances {
     }
 }
 
-struct Steps<'h, 'a> {
-    heap: &'h Heap<'a>,
+/// The distance of each object, or [`UNREACHED`]: `first` for those that roots hold. `after` takes
+/// an object with its distance, and returns that of its targets.
+pub(super) fn distances(
+    heap: &Heap<'_>,
+    graph: &Graph<'_>,
+    first: u32,
+    after: impl Fn(ObjectId, u32) -> u32,
+) -> Vec<u32> {
+    let mut counting = Counting { distances: vec![UNREACHED; heap.len()], first, after };
+    search::search(heap, graph, &Starts::of(heap, graph), &mut counting);
+    counting.distances
+}
+
+struct Counting<A> {
     distances: Vec<u32>,
+    first: u32,
+    after: A,
 }
 
-impl Steps<'_, '_> {
-    /// Returns the distance of this object's targets. Paths begin after a synthetic object: 0.
-    #[inline]
-    fn after(&self, object: ObjectId) -> u32 {
-        if self.heap.is_made_up(object) { 0 } else { self.distances[object.index()] + 1 }
-    }
-}
-
-impl Marks for Steps<'_, '_> {
+impl<A: Fn(ObjectId, u32) -> u32> Marks for Counting<A> {
     #[inline]
     fn is_marked(&self, object: ObjectId) -> bool {
         self.distances[object.index()] != UNREACHED
     }
 
     fn start(&mut self, object: ObjectId) {
-        self.distances[object.index()] = 0;
+        self.distances[object.index()] = self.first;
     }
 
     #[inline]
     fn follow(&mut self, from: ObjectId, _: usize, to: ObjectId) {
-        self.distances[to.index()] = self.after(from);
+        self.distances[to.index()] = (self.after)(from, self.distances[from.index()]);
     }
 
     fn depend(&mut self, holder: ObjectId, value: ObjectId) {
-        self.distances[value.index()] = self.after(holder);
+        self.follow(holder, 0, value);
     }
 }

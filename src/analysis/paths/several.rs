@@ -4,7 +4,8 @@
 //! computed the distance of each object, so the search always takes the unfinished path whose total
 //! length is the smallest possible, and walks back to a root without detours.
 
-use super::search::{self, Marks, Starts};
+use super::distances::{UNREACHED, distances};
+use super::search::Starts;
 use super::shortest::Shortest;
 use super::{Origin, Path, ReachedBy, Step, is_immediate};
 use crate::analysis::graph::Graph;
@@ -49,7 +50,7 @@ impl Several<'_, '_, '_> {
         if k == 1 {
             return shortest().path(object).into_iter().collect();
         }
-        if self.distances.to(object) == FAR || k == 0 {
+        if self.distances.to(object) == UNREACHED || k == 0 {
             return Vec::new();
         }
         let starts = Starts::of(self.heap, self.graph);
@@ -61,38 +62,14 @@ impl Several<'_, '_, '_> {
 /// The number of steps to each object: 4 bytes each.
 pub struct Distances(Vec<u32>);
 
-const FAR: u32 = u32::MAX;
-
 impl Distances {
     /// Searches the whole graph of the heap.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let mut distances = Self(vec![FAR; heap.len()]);
-        search::search(heap, graph, &Starts::of(heap, graph), &mut distances);
-        distances
+        Self(distances(heap, graph, 1, |_, distance| distance.saturating_add(1)))
     }
 
     fn to(&self, object: ObjectId) -> u32 {
         self.0[object.index()]
-    }
-}
-
-impl Marks for Distances {
-    #[inline]
-    fn is_marked(&self, object: ObjectId) -> bool {
-        self.0[object.index()] != FAR
-    }
-
-    fn start(&mut self, object: ObjectId) {
-        self.0[object.index()] = 1;
-    }
-
-    #[inline]
-    fn follow(&mut self, from: ObjectId, _: usize, to: ObjectId) {
-        self.0[to.index()] = self.0[from.index()].saturating_add(1);
-    }
-
-    fn depend(&mut self, holder: ObjectId, value: ObjectId) {
-        self.follow(holder, 0, value);
     }
 }
 
@@ -185,7 +162,7 @@ impl<'s, 'a> Backward<'s, 'a> {
         let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
         before.extend(self.holders.get(&object).into_iter().flatten());
         before.retain(|referrer| {
-            self.distances.to(*referrer) != FAR && !is_immediate(self.heap, *referrer)
+            self.distances.to(*referrer) != UNREACHED && !is_immediate(self.heap, *referrer)
         });
         before.sort_unstable_by_key(|referrer| (self.distances.to(*referrer), *referrer));
         before.dedup();
