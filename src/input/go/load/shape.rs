@@ -8,38 +8,22 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The size of a slot without pointers.
-    Plain {
-        size: u64,
-    },
+    Plain { size: u64 },
     /// The size of a slot and the positions of its pointers.
-    Layout {
-        size: u64,
-        hash: u64,
-        pointers: u32,
-    },
+    Layout { size: u64, hash: u64, pointers: u32 },
     /// The address of a type, from a malloc header or a type record.
-    Type {
-        address: u64,
-    },
+    Type { address: u64 },
     /// The target of the pointer type with this index.
-    Element {
-        index: usize,
-    },
+    Element { index: usize },
     /// Any other layout of a slot of this size: the number of layouts with their own type is
     /// limited.
-    Layouts {
-        size: u64,
-    },
-    Old {
-        number: u32,
-    },
+    Layouts { size: u64 },
+    /// A type record of an old layout, by its number.
+    Old { number: u32 },
     /// The size of an object of which every word may be a pointer.
-    Conservative {
-        size: u64,
-    },
-    Runtime {
-        number: u16,
-    },
+    Conservative { size: u64 },
+    /// A type of the runtime, by its number.
+    Runtime { number: u16 },
 }
 
 /// A hash of the positions of an object's pointers.

@@ -31,40 +31,18 @@ pub(super) struct Descriptor {
 /// The parts of a type, as addresses of other descriptors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A number: `bool` (1) to `complex128` (16).
+    // `bool` (1) to `complex128` (16).
     Number,
-    Array {
-        element: u64,
-        length: u64,
-    },
-    Channel {
-        element: u64,
-        direction: u64,
-    },
-    Function {
-        parameters: Vec<u64>,
-        results: Vec<u64>,
-        is_variadic: bool,
-    },
-    Interface {
-        methods: u64,
-    },
-    /// `group` is the bucket of classic maps.
-    Map {
-        key: u64,
-        element: u64,
-        group: u64,
-    },
-    Pointer {
-        element: u64,
-    },
-    Slice {
-        element: u64,
-    },
+    Array { element: u64, length: u64 },
+    Channel { element: u64, direction: u64 },
+    Function { parameters: Vec<u64>, results: Vec<u64>, is_variadic: bool },
+    Interface { methods: u64 },
+    // `group` is the bucket of classic maps.
+    Map { key: u64, element: u64, group: u64 },
+    Pointer { element: u64 },
+    Slice { element: u64 },
     String,
-    Struct {
-        fields: Vec<Field>,
-    },
+    Struct { fields: Vec<Field> },
     UnsafePointer,
 }
 
