@@ -113,6 +113,11 @@ impl InfoWarning {
     pub fn is_usual(&self) -> bool {
         matches!(self, Self::Load(warning) if warning.is_usual())
     }
+
+    /// Returns `true` if only damaged files give this warning.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Load(warning) if warning.is_damage())
+    }
 }
 
 impl InfoWarning {
