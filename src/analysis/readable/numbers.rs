@@ -40,14 +40,9 @@ pub(super) fn builder(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
         return Some(bytes.get(..count)?.iter().copied().map(char::from).collect());
     }
     // UTF-16 bytes are in the byte order of the machine, and nearly all machines are little-endian.
-    let unit = |pair: &[u8]| {
-        if is_wide {
-            u16::from_be_bytes([pair[0], pair[1]])
-        } else {
-            u16::from_le_bytes([pair[0], pair[1]])
-        }
-    };
-    let units: Vec<u16> = bytes.get(..count * 2)?.chunks_exact(2).map(unit).collect();
+    let unit: fn([u8; 2]) -> u16 = if is_wide { u16::from_be_bytes } else { u16::from_le_bytes };
+    let (pairs, _) = bytes.get(..count * 2)?.as_chunks();
+    let units: Vec<u16> = pairs.iter().copied().map(unit).collect();
     Some(String::from_utf16_lossy(&units))
 }
 

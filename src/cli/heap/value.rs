@@ -118,13 +118,11 @@ pub(crate) fn text_of(heap: &Heap<'_>, object: ObjectId, bytes: &[u8]) -> Option
     let end = bytes.len().min(SHOWN_BYTES) & !1;
     match heap.array(object)?.element {
         "char" => {
-            let unit = |pair: &[u8]| {
-                let pair = [pair[0], pair[1]];
-                if heap.big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
-            };
-            Some(String::from_utf16_lossy(
-                &bytes[..end].chunks_exact(2).map(unit).collect::<Vec<_>>(),
-            ))
+            let unit: fn([u8; 2]) -> u16 =
+                if heap.big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
+            let (pairs, _) = bytes[..end].as_chunks();
+            let units: Vec<u16> = pairs.iter().copied().map(unit).collect();
+            Some(String::from_utf16_lossy(&units))
         }
         "byte" => {
             let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
