@@ -2,7 +2,7 @@
 //!
 //! A bitmap with ranks. Each granule of 768 bytes of the heap has a record of 16 bytes: a bit for
 //! each slot of 8 bytes in which an object begins, and the number of objects before the granule.
-//! Granules that hold no object cost nothing beyond a directory of 48 MiB chunks. Finding takes one
+//! Granules that hold no object cost nothing beyond a directory of 96 MiB chunks. Finding takes one
 //! or two reads, building needs no sort, and the number of an object is its rank in address order.
 //! The table is 2 % of the heap's span.
 //!
@@ -16,8 +16,8 @@ const SLOTS: u64 = 96;
 const SLOT: u64 = 8;
 /// Bytes covered by one record.
 const GRANULE: u64 = SLOTS * SLOT;
-/// Granules of one chunk of the directory: 48 MiB of addresses, 1 MiB of records.
-const CHUNK_GRANULES: usize = 1 << 16;
+/// Granules of one chunk of the directory: 96 MiB of addresses, 2 MiB of records, which is a huge page.
+const CHUNK_GRANULES: usize = 1 << 17;
 const CHUNK: u64 = CHUNK_GRANULES as u64 * GRANULE;
 
 /// Bit i of 96: an object begins at byte 8·i. The bits above are the number of objects in all
@@ -83,7 +83,7 @@ pub struct AddressesBuilder {
 }
 
 /// The number of chunks that the bitmap may have beyond those that its objects justify.
-const FREE_CHUNKS: u64 = 20;
+const FREE_CHUNKS: u64 = 16;
 
 impl AddressesBuilder {
     /// Adds the address of an object. Adding one twice has no effect in the bitmap and is removed
@@ -317,7 +317,7 @@ fn bits(set: u128) -> impl Iterator<Item = u64> {
         .map(|rest| rest.trailing_zeros().into())
 }
 
-/// The maximum span of a directory, in chunks: 3 TiB of addresses. An entry takes 16 bytes per 48
+/// The maximum span of a directory, in chunks: 6 TiB of addresses. An entry takes 16 bytes per 96
 /// MiB.
 const DIRECTORY: u64 = 1 << 16;
 

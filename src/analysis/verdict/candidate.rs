@@ -21,8 +21,11 @@ const BRANCHES: usize = 10;
 /// The maximum number of types named below a finding.
 const MOST_PARTS: usize = 3;
 
-/// The number of objects of which most must hold what each is said to hold.
+/// The number of objects of which most must hold what each is said to hold, the number of objects
+/// below each that are searched for it, and the number of types that may be it.
 const MOST_LOOKED_AT: usize = 100;
+const MOST_BELOW: u32 = 10_000;
+const MOST_CONTENTS: usize = 16;
 
 /// A holder of the objects of a finding.
 pub(super) struct Named {
@@ -170,21 +173,20 @@ impl Candidate {
             return None;
         }
         let steps = below.iter().map(|step| (step.kin, step.count()));
-        let mut held = steps.chain(self.descent.rest.iter().map(|held| (held.kin, held.count)));
+        let held = steps.chain(self.descent.rest.iter().map(|held| (held.kin, held.count)));
+        let enough = held.filter(|(kin, count)| {
+            scene.role_of_kin(*kin) == Role::Program && count * 2 >= element.count()
+        });
         let looked_at = element.count().min(MOST_LOOKED_AT);
-        let of_each = |kin: u32| {
+        let of_most = |kin: &u32| {
             let members = element.members().take(looked_at);
             let holds = |member: &u32| {
-                (member + 1..scene.end(*member)).any(|number| scene.kin(number) == kin)
+                let end = scene.end(*member).min(member.saturating_add(MOST_BELOW));
+                (member + 1..end).any(|number| scene.kin(number) == *kin)
             };
             members.filter(holds).count() * 2 > looked_at
         };
-        let of_all = |(kin, count): &(u32, usize)| {
-            scene.role_of_kin(*kin) == Role::Program
-                && count * 2 >= element.count()
-                && of_each(*kin)
-        };
-        held.find(of_all).map(|(kin, _)| TypeId(kin))
+        enough.map(|(kin, _)| kin).take(MOST_CONTENTS).find(of_most).map(TypeId)
     }
 
     fn roles<'c>(&'c self, scene: &'c Scene<'_, '_>) -> impl Iterator<Item = Role> + 'c {
