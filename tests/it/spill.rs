@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A dump of three objects in a circle. A reference backward takes a block of 4 MiB, which is large
-/// enough for a file.
+/// A dump of three objects in a circle. A table of addresses takes 2 MiB, which is large enough for a
+/// file.
 fn circle(folder: &Path) -> PathBuf {
     let mut heap = Instances::default();
     let ids = [heap.next(), heap.next(), heap.next()];
