@@ -82,7 +82,7 @@ options! {
         /// The source maps of scripts, for the names of their functions and classes (V8).
         source_maps: Option<&'a SourceMaps> = None,
         /// Omit everything that counting does not need and that takes memory or time: labels of
-        /// references, and contents of objects (hprof, V8, Go with an executable).
+        /// references, and contents of objects (hprof, V8, Go).
         bare: bool = false,
         /// Keep the labels of all references in memory (hprof), for work that needs most of them.
         /// Otherwise, a label is decoded from the file each time it is needed.

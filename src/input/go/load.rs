@@ -71,7 +71,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     quarter(2);
     let hints = Hints::new(placed.sizes.len());
     let reader = Reader::new(bytes, &survey, &placed, &hints);
-    let mut edges = Edges::new(&reader, &placed);
+    let mut edges = Edges::new(&reader, &placed, !options.bare);
     quarter(3);
     let mut names = Names::default();
     let symbols = matched.as_ref().map(exe::Matched::symbols);
@@ -112,7 +112,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         frames: roots.frames,
         pointer_size: words.size as u8,
         big_endian: words.big_endian,
-        values: Some(Box::new(Contents::new(bytes, placed.positions, typed))),
+        values: (!options.bare)
+            .then(|| Box::new(Contents::new(bytes, placed.positions, typed)) as Box<_>),
         warnings,
         ..HeapBuilder::with_capacity(0, 0).into_heap()
     };

@@ -42,12 +42,13 @@ struct Found {
 }
 
 impl Edges {
-    pub(super) fn new(reader: &Reader<'_, '_>, placed: &Placed) -> Self {
+    pub(super) fn new(reader: &Reader<'_, '_>, placed: &Placed, has_labels: bool) -> Self {
         let count = placed.sizes.len();
         let fields = usize::try_from(placed.fields).unwrap_or(usize::MAX);
         let mut counts = vec![0u32; count.saturating_add(1)];
         let mut shape_of = vec![TypeId(0); count];
-        let (mut target, mut label) = (Vec::with_capacity(fields), Vec::with_capacity(fields));
+        let mut target = Vec::with_capacity(fields);
+        let mut label = Vec::with_capacity(if has_labels { fields } else { 0 });
         let mut shapes = Vec::with_capacity(count.div_ceil(CHUNK));
 
         let mut found: Vec<Found> = Vec::new();
@@ -67,7 +68,7 @@ impl Edges {
                 shape_of,
                 found,
             });
-            for found in parallel::map(work, |work| chunk(reader, placed, work)) {
+            for found in parallel::map(work, |work| chunk(reader, placed, has_labels, work)) {
                 target.append(&mut found.targets);
                 label.append(&mut found.labels);
                 shapes.push(std::mem::take(&mut found.shapes));
@@ -105,8 +106,13 @@ fn first_of(mut counts: Vec<u32>, sum: u64) -> Offsets {
 }
 
 /// Processes a chunk of rows. Returns the position of its results.
-fn chunk<'w>(reader: &'w Reader<'_, '_>, placed: &Placed, work: Work<'w>) -> &'w mut Found {
-    let mut follow = Follow { reader, work, batch: [Open::default(); BATCH], open: 0 };
+fn chunk<'w>(
+    reader: &'w Reader<'_, '_>,
+    placed: &Placed,
+    has_labels: bool,
+    work: Work<'w>,
+) -> &'w mut Found {
+    let mut follow = Follow { reader, has_labels, work, batch: [Open::default(); BATCH], open: 0 };
     let mut shapes = Shapes::default();
     for index in 0..follow.work.counts.len() {
         let row = follow.work.first_row.wrapping_add(index);
@@ -149,6 +155,8 @@ struct Open {
 /// Follows the pointers of one object after the other.
 struct Follow<'w, 's, 'a> {
     reader: &'w Reader<'s, 'a>,
+    /// Whether references get their offsets as labels.
+    has_labels: bool,
     work: Work<'w>,
     batch: [Open; BATCH],
     open: usize,
@@ -217,7 +225,9 @@ impl Follow<'_, '_, '_> {
         for open in batch {
             let Some((object, inside)) = self.reader.object_at(open.address) else { continue };
             self.work.found.targets.push(object);
-            self.work.found.labels.push(Label::offset(open.offset.into()));
+            if self.has_labels {
+                self.work.found.labels.push(Label::offset(open.offset.into()));
+            }
             if let Some(count) = self.work.counts.get_mut(open.index as usize) {
                 *count = count.wrapping_add(1);
             }
