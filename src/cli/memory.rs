@@ -111,6 +111,7 @@ pub(super) fn limit(common: &Common) -> Option<u64> {
 pub(super) fn needs(work: Work, format: Format, objects: u64, references: u64) -> u64 {
     let label = match (work, format) {
         (Work::Search | Work::Analysis, Format::Hprof) => 0,
+        (Work::Counting, Format::Go | Format::Heapsnapshot) => 0,
         _ => BYTES_PER_LABEL,
     };
     let loaded = objects
