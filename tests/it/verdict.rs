@@ -659,6 +659,20 @@ fn a_list_in_a_plain_array_of_a_class_is_named_by_the_field_of_the_class() {
     assert_eq!((of, count, holders), ("app.Item", 1000, vec!["app.Page.slots".to_owned()]));
 }
 
+#[test]
+fn a_chain_of_many_functions_is_a_suspect() {
+    let mut planted = Planted::default();
+    let [function, scope] =
+        ["rt.Function", "rt.Scope"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let mut last = planted.add(function, 64, None, "");
+    for _ in 0..2000 {
+        let scope = planted.add(scope, 64, Some(last), "context");
+        last = planted.add(function, 64, Some(scope), "previous");
+    }
+    let suspects = planted.verdict().suspects;
+    assert_eq!((suspects.len(), suspects[0].kind), (1, SuspectKind::Closures));
+}
+
 /// A variable of a suspended call has no name in V8's snapshots.
 #[test]
 fn one_large_object_is_a_suspect_though_its_holder_has_no_name() {

@@ -15,6 +15,9 @@ use std::ops::Range;
 /// live heap.
 const GROWN: u64 = 5;
 
+/// No runtime has so many functions in one place.
+const MANY_CLOSURES: u64 = 1000;
+
 /// In a tree, at least one in this many objects holds several others.
 const BRANCHES: usize = 10;
 
@@ -307,32 +310,30 @@ impl Candidate {
         let of_program = self.roles(scene).any(is_own);
         let of_names = named.iter().filter(|named| named.is_program == Some(true)).count();
         let held = of_names > 0 && of_names * 2 >= named.len();
+        let element = &self.descent.steps[self.element];
+        let (role, count) = (scene.role_of_kin(element.kin), element.count() as u64);
+        let entries = named.iter().filter_map(|named| named.holder.entries).max();
+        let are_entries =
+            role != Role::Hidden && entries.is_some_and(|entries| entries >= count / 2);
+        // This much is a finding even if the runtime allocated it, for open archives, say.
+        let is_much = self.bytes >= scene.live() / GROWN;
         let by_kind = match kind {
             SuspectKind::Threads
             | SuspectKind::Timers
             | SuspectKind::Tasks
             | SuspectKind::Detached => true,
             SuspectKind::Loaders => {
-                let name = scene.name(self.descent.steps[self.element].kin);
+                let name = scene.name(element.kin);
                 scene.named_role(name).is_none_or(|role| role == Role::Program)
             }
-            // This much is a finding even if the runtime allocated it, for open archives, say.
-            SuspectKind::Slices | SuspectKind::Closures => self.bytes >= scene.live() / GROWN,
+            SuspectKind::Slices => is_much,
+            // The text of code has no holder.
             SuspectKind::Large | SuspectKind::Single => {
-                let role = scene.role_of_kin(self.descent.steps[self.element].kin);
-                // The text of code has no holder.
-                !named.is_empty()
-                    && !role.is_part()
-                    && role != Role::Hidden
-                    && self.bytes >= scene.live() / GROWN
+                is_much && !named.is_empty() && !role.is_part() && role != Role::Hidden
             }
+            SuspectKind::Closures => is_much && (are_entries || count >= MANY_CLOSURES),
             SuspectKind::Collection | SuspectKind::Many | SuspectKind::External => {
-                let element = &self.descent.steps[self.element];
-                let count = element.count() as u64;
-                let entries = named.iter().filter_map(|named| named.holder.entries).max();
-                scene.role_of_kin(element.kin) != Role::Hidden
-                    && entries.is_some_and(|entries| entries >= count / 2)
-                    && self.bytes >= scene.live() / GROWN
+                is_much && are_entries
             }
             _ => false,
         };
