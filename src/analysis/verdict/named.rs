@@ -250,22 +250,21 @@ impl Naming<'_, '_, '_> {
     }
 
     /// The number of entries that a collection states, or that it has. `None` if the file does not
-    /// tell.
+    /// tell, and for a single one without a field for the number: what it holds is more informative.
     fn entries(&self, collection: ObjectId) -> Option<u64> {
         let heap = self.scene.heap();
-        let stated = self.collections.size(collection).or_else(|| match heap.value(collection) {
-            Value::Length(length) => Some(length),
-            _ => None,
-        });
-        stated.or_else(|| {
-            let mut count = self.collections.count(collection, heap.len() as u64);
+        self.collections.size(collection).or_else(|| {
+            let mut count = match heap.value(collection) {
+                Value::Length(length) => length,
+                _ => self.collections.count(collection, heap.len() as u64),
+            };
             if count == 0 {
                 heap.elements(collection, 0, |_, _| {
                     count += 1;
                     ControlFlow::Continue(())
                 });
             }
-            (count > 0).then_some(count)
+            (count > 1).then_some(count)
         })
     }
 
