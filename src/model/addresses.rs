@@ -9,45 +9,14 @@
 //! Addresses that are not multiples of 8, or spread so thinly that the table would outgrow them,
 //! are kept as a sorted list instead.
 
-use super::object::ObjectId;
+mod granule;
 
-/// Slots covered by one record, and bytes of a slot.
-const SLOTS: u64 = 96;
-const SLOT: u64 = 8;
-/// Bytes covered by one record.
-const GRANULE: u64 = SLOTS * SLOT;
+use super::object::ObjectId;
+use granule::{GRANULE, Granule, SLOT, bits, slot};
+
 /// Granules of one chunk of the directory: 96 MiB of addresses, 2 MiB of records, which is a huge page.
 const CHUNK_GRANULES: usize = 1 << 17;
 const CHUNK: u64 = CHUNK_GRANULES as u64 * GRANULE;
-
-/// Bit i of 96: an object begins at byte 8·i. The bits above are the number of objects in all
-/// granules before this one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Granule(u128);
-
-impl Granule {
-    #[inline]
-    fn rank(self) -> u32 {
-        (self.0 >> SLOTS) as u32
-    }
-
-    /// The slots in which objects begin.
-    #[inline]
-    fn starts(self) -> u128 {
-        self.0 & (u128::MAX >> (128 - SLOTS))
-    }
-
-    /// The slots up to one, inclusive, in which objects begin.
-    #[inline]
-    fn starts_upto(self, slot: u64) -> u128 {
-        self.0 & (u128::MAX >> (127 - slot))
-    }
-
-    #[inline]
-    fn begins(self, slot: u64) -> bool {
-        self.0 >> slot & 1 == 1
-    }
-}
 
 /// The number of granules that are searched for the start of an object before a whole chunk is: 32
 /// KiB, the largest slot of Go's size classes.
@@ -92,7 +61,7 @@ impl AddressesBuilder {
     pub fn add(&mut self, address: u64) {
         self.count += 1;
         match self.bitmap.known_granule_mut(address) {
-            Some(granule) => granule.0 |= 1 << slot(address),
+            Some(granule) => granule.add(slot(address)),
             None => self.add_new(address),
         }
     }
@@ -102,8 +71,8 @@ impl AddressesBuilder {
             sorted.push(address);
             return;
         }
-        match self.bitmap.granule_mut(address, self.count / 768 + FREE_CHUNKS) {
-            Some(granule) => granule.0 |= 1 << slot(address),
+        match self.bitmap.granule_mut(address, self.count / 1024 + FREE_CHUNKS) {
+            Some(granule) => granule.add(slot(address)),
             None => {
                 let mut sorted: Vec<u64> = self.bitmap.addresses().collect();
                 sorted.push(address);
@@ -189,9 +158,7 @@ impl Bitmap {
         for chunk in &mut self.chunks {
             self.first.push(rank);
             for granule in chunk.iter_mut().flatten() {
-                let starts = granule.starts();
-                *granule = Granule(starts | u128::from(rank) << SLOTS);
-                rank = rank.wrapping_add(starts.count_ones());
+                rank = rank.wrapping_add(granule.count_from(rank));
             }
         }
         self.first.push(rank);
@@ -302,19 +269,6 @@ impl Bitmap {
 #[inline]
 fn granule_number(address: u64) -> usize {
     (address % CHUNK / GRANULE) as usize
-}
-
-/// The number of an address's slot in its granule.
-#[inline]
-fn slot(address: u64) -> u64 {
-    address % GRANULE / SLOT
-}
-
-/// The numbers of the bits that are set, from the lowest on.
-fn bits(set: u128) -> impl Iterator<Item = u64> {
-    let some = |rest: &u128| *rest != 0;
-    std::iter::successors(Some(set).filter(some), move |rest| Some(rest & (rest - 1)).filter(some))
-        .map(|rest| rest.trailing_zeros().into())
 }
 
 /// The maximum span of a directory, in chunks: 6 TiB of addresses. An entry takes 16 bytes per 96

@@ -146,6 +146,12 @@ impl Planted {
         Outstanding::of(&heap, &tree, &Measurements::of_read(&heap, &tree, &collections, read))
     }
 
+    /// The count and bytes of each suspect.
+    fn sizes(&self) -> Vec<(u64, u64)> {
+        let suspects = self.verdict().suspects;
+        suspects.iter().map(|suspect| (suspect.count, suspect.bytes)).collect()
+    }
+
     /// The first finding: kind, type, count, bytes and holders.
     fn first(&self) -> (SuspectKind, &'static str, u64, u64, Vec<String>) {
         let Verdict { suspects, usual, .. } = self.verdict();
@@ -544,9 +550,7 @@ fn two_caches_below_one_owner_are_told_apart() {
         let holder = planted.add(holder, 16, Some(app), "held");
         (0..many).for_each(|_| _ = planted.add(of, 192, Some(holder), "item"));
     }
-    let found = planted.verdict().suspects;
-    let found: Vec<_> = found.iter().map(|suspect| (suspect.count, suspect.bytes)).collect();
-    assert_eq!(found, [(600, 16 + 600 * 192), (400, 16 + 400 * 192)]);
+    assert_eq!(planted.sizes(), [(600, 16 + 600 * 192), (400, 16 + 400 * 192)]);
 }
 
 /// A loader has a list of all classes of the program, whose variables are what matters.
@@ -564,9 +568,7 @@ fn variables_of_two_classes_of_one_loader_are_told_apart() {
         let kept = planted.add(1, 16, Some(class), "KEPT");
         (0..many).for_each(|_| _ = planted.add(of, 1000, Some(kept), "item"));
     }
-    let found = planted.verdict().suspects;
-    let found: Vec<_> = found.iter().map(|suspect| (suspect.count, suspect.bytes)).collect();
-    assert_eq!(found, [(600, 16 + 600_000), (500, 16 + 500_000)]);
+    assert_eq!(planted.sizes(), [(600, 16 + 600_000), (500, 16 + 500_000)]);
 }
 
 #[test]
@@ -586,9 +588,7 @@ fn services_in_one_map_are_told_apart_and_keys_are_not_what_it_is_for() {
         let service = planted.add(service, 16, Some(node), "value");
         (0..many).for_each(|_| _ = planted.add(of, 1000, Some(service), "item"));
     }
-    let found = planted.verdict().suspects;
-    let found: Vec<_> = found.iter().map(|suspect| (suspect.count, suspect.bytes)).collect();
-    assert_eq!(found, [(550, 16 + 550_000), (450, 16 + 450_000)]);
+    assert_eq!(planted.sizes(), [(550, 16 + 550_000), (450, 16 + 450_000)]);
 }
 
 /// The texts elsewhere are of the same type, and must not be added.

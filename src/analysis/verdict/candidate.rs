@@ -74,14 +74,14 @@ impl Candidate {
 
     pub(super) fn of_threads(threads: Vec<u32>, group: Group) -> Self {
         let bytes = group.bytes;
-        let descent = Descent { steps: vec![group], rest: Vec::new(), fork: Vec::new() };
+        let descent = Descent { steps: vec![group], ..Descent::default() };
         Self { bytes, descent, threads, element: 0, container: None }
     }
 
     /// Creates a candidate from a known path to its element.
     pub(super) fn along(scene: &Scene<'_, '_>, steps: Vec<Group>) -> Self {
         let (bytes, element) = (steps[0].bytes, steps.len() - 1);
-        let descent = Descent { steps, rest: Vec::new(), fork: Vec::new() };
+        let descent = Descent { steps, ..Descent::default() };
         let container = descent.container(scene, element);
         Self { bytes, descent, threads: Vec::new(), element, container }
     }

@@ -23,7 +23,11 @@ pub(super) const MANY: usize = 20;
 /// No program declares so many fields. An object that holds this many of one type is a collection.
 const LEAST_FIELDS: usize = 1000;
 
+/// The maximum number of parts on the way to several large objects.
+const MOST_FORKED: usize = 1000;
+
 /// An owner, the largest group below it, the largest group below that one, and so on.
+#[derive(Default)]
 pub(super) struct Descent {
     pub(super) steps: Vec<Group>,
     /// The groups that the last group holds.
@@ -41,12 +45,9 @@ impl Descent {
         let mut last = 0;
         loop {
             let mut rest = scene.below(&steps[last]);
-            let fork = match steps[last].single() {
-                Some(single) if steps.iter().all(|step| step.single().is_some()) => {
-                    fork(scene, single)
-                }
-                _ => Vec::new(),
-            };
+            let is_one = steps.iter().all(|step| step.single().is_some());
+            let single = steps[last].single().filter(|_| is_one);
+            let fork = single.map(|single| fork(scene, single)).unwrap_or_default();
             if !fork.is_empty() {
                 return Self { steps, rest, fork };
             }
@@ -90,7 +91,7 @@ impl Descent {
         let below = group.heads.iter().flat_map(|head| head + 1..scene.end(*head));
         group.inner = below.filter(|number| scene.kin(*number) == group.kin).collect();
         group.is_tree = true;
-        Self { steps, rest: Vec::new(), fork: Vec::new() }
+        Self { steps, ..Self::default() }
     }
 
     /// Follows a chain of alternating types to its end.
@@ -107,11 +108,11 @@ impl Descent {
             let between = scene.group_below(&open, &held);
             match scene.below(&between).iter().find(|held| held.kin == kin) {
                 Some(held) => open = scene.group_below(&between, held),
-                None => return Self { steps, rest: vec![held], fork: Vec::new() },
+                None => return Self { steps, rest: vec![held], ..Self::default() },
             }
             scene.complete(&mut open);
         }
-        Self { steps, rest: Vec::new(), fork: Vec::new() }
+        Self { steps, ..Self::default() }
     }
 
     /// The step whose objects are named and counted.
@@ -195,6 +196,10 @@ fn fork(scene: &Scene<'_, '_>, object: u32) -> Vec<u32> {
     while let Some(number) = open.pop() {
         for child in scene.children(number).filter(|child| scene.bytes(*child) >= least) {
             if scene.role(child).is_part() {
+                // A long chain of parts, such as the nodes of a list.
+                if parts.len() == MOST_FORKED {
+                    return Vec::new();
+                }
                 parts.push(child);
                 open.push(child);
             } else {
@@ -206,10 +211,8 @@ fn fork(scene: &Scene<'_, '_>, object: u32) -> Vec<u32> {
     let sum = kinds.iter().fold(0_u64, |sum, kind| sum.saturating_add(kind.bytes));
     let all = scene.bytes(object);
     let is_enough = |bytes: u64| u128::from(bytes) * 100 >= u128::from(all) * u128::from(KEEP);
-    if kinds.len() < 2 || is_enough(kinds[0].bytes) || !is_enough(sum) {
-        parts.clear();
-    }
-    parts
+    let is_fork = kinds.len() > 1 && !is_enough(kinds[0].bytes) && is_enough(sum);
+    if is_fork { parts } else { Vec::new() }
 }
 
 /// The objects that a collection, or small parts of one, exists for, however much memory the parts

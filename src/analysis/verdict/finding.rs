@@ -149,7 +149,7 @@ pub struct Holder {
     pub object: Option<ObjectId>,
     /// The word for the collection: `map`.
     pub noun: &'static str,
-    /// The number of entries that the collection states.
+    /// The number of entries that the collection states, or that were counted.
     pub entries: Option<u64>,
 }
 

@@ -9,7 +9,7 @@ use super::candidate::Candidate;
 use super::candidates::{Enough, threads};
 use super::descent::is_own;
 use super::finding::{Holder, Suspect};
-use super::holders::{Holders, Outsides};
+use super::holders::Holders;
 use super::named::Naming;
 use super::partition::Partition;
 use super::scene::{Group, Scene};
@@ -210,11 +210,10 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
     fn heads(&self, owners: &[TracedOwner]) -> Vec<Vec<u32>> {
         let scene = self.scene;
         let objects = self.objects(owners);
-        let outsides = Outsides::default();
         let looked_at =
             objects.iter().flat_map(|objects| objects.iter().copied().take(MOST_MEMBERS));
         let holders = Holders::of(scene, looked_at);
-        let mut naming = Naming { scene, holders, outsides, collections: self.collections };
+        let mut naming = Naming::new(scene, holders, self.collections);
         let mut heads = Vec::new();
         for _ in 0..=MOST_LOOKS {
             let each = owners.iter().zip(&objects);

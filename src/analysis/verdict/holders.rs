@@ -26,6 +26,9 @@ const MOST_DETOURS: usize = 2;
 /// The field of a function that holds its variables.
 pub(super) const CONTEXT: &str = "context";
 
+/// The field of code that holds its text.
+pub(super) const SOURCE: &str = "source";
+
 /// The maximum number of holders of one object to examine.
 const MOST_HOLDERS: usize = 32;
 

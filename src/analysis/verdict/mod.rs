@@ -39,7 +39,7 @@ use crate::model::heap::{Heap, ObjectId, Unreached};
 use alike::MOST_MEMBERS;
 use candidate::Candidate;
 use candidates::{absorb, adopt, candidates};
-use holders::{Holders, Outsides};
+use holders::Holders;
 use named::Naming;
 use partition::Partition;
 use rustc_hash::FxHashSet;
@@ -138,7 +138,7 @@ fn findings(
     candidates.sort_by_key(|found| (Reverse(found.bytes), found.heads()[0]));
     candidates.truncate(most);
     let holders = together(scene, &partition, &owners, &mut candidates);
-    let mut naming = Naming { scene, holders, outsides: Outsides::default(), collections };
+    let mut naming = Naming::new(scene, holders, collections);
     let mut named = Vec::new();
     for _ in 0..=MOST_LOOKS {
         named = candidates.iter().map(|one| naming.holders(one)).collect();

@@ -4,7 +4,7 @@ use super::alike::{MOST_MEMBERS, field, sample_of};
 use super::candidate::{Candidate, Named};
 use super::descent::thread_local_entries;
 use super::finding::{AND_OTHERS, Holder};
-use super::holders::{Holders, Outsides};
+use super::holders::{Holders, Outsides, SOURCE};
 use super::place::{Place, without_indexes};
 use super::scene::Scene;
 use super::scope::variable_of_file;
@@ -22,10 +22,12 @@ const FEW: usize = 4;
 
 /// Names the holders of the objects of findings.
 pub(super) struct Naming<'n, 's, 'a> {
-    pub(super) scene: &'n Scene<'s, 'a>,
+    scene: &'n Scene<'s, 'a>,
     pub(super) holders: Holders,
     pub(super) outsides: Outsides,
-    pub(super) collections: &'n Collections<'n, 'a>,
+    collections: &'n Collections<'n, 'a>,
+    /// The numbers of entries of collections.
+    entries: FxHashMap<ObjectId, Option<u64>>,
 }
 
 /// One of several holders of a type and field is the holder if it has all but 1/20 of the members.
@@ -56,7 +58,16 @@ impl Alike {
     }
 }
 
-impl Naming<'_, '_, '_> {
+impl<'n, 's, 'a> Naming<'n, 's, 'a> {
+    pub(super) fn new(
+        scene: &'n Scene<'s, 'a>,
+        holders: Holders,
+        collections: &'n Collections<'n, 'a>,
+    ) -> Self {
+        let (outsides, entries) = Default::default();
+        Self { scene, holders, outsides, collections, entries }
+    }
+
     /// Returns the holders of the objects of a candidate.
     pub(super) fn holders(&mut self, candidate: &Candidate) -> Vec<Named> {
         if let Some(key) = self.thread_local(candidate) {
@@ -112,7 +123,7 @@ impl Naming<'_, '_, '_> {
         let kind = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
         let mut holders = self.holders.of_number(scene, *head);
         let is_source = |label: Label| match label.kind() {
-            LabelKind::Field(name) => scene.heap().names.text(name) == "source",
+            LabelKind::Field(name) => scene.heap().names.text(name) == SOURCE,
             _ => false,
         };
         kind == Some(TypeKind::Text)
@@ -251,12 +262,12 @@ impl Naming<'_, '_, '_> {
 
     /// The number of entries that a collection states, or that it has. `None` if the file does not
     /// tell, and for a single one without a field for the number: what it holds is more informative.
-    fn entries(&self, collection: ObjectId) -> Option<u64> {
-        let heap = self.scene.heap();
-        self.collections.size(collection).or_else(|| {
+    fn entries(&mut self, collection: ObjectId) -> Option<u64> {
+        let (heap, collections) = (self.scene.heap(), self.collections);
+        let count = || {
             let mut count = match heap.value(collection) {
                 Value::Length(length) => length,
-                _ => self.collections.count(collection, heap.len() as u64),
+                _ => collections.count(collection, heap.len() as u64),
             };
             if count == 0 {
                 heap.elements(collection, 0, |_, _| {
@@ -265,10 +276,12 @@ impl Naming<'_, '_, '_> {
                 });
             }
             (count > 1).then_some(count)
-        })
+        };
+        let size = || collections.size(collection).or_else(count);
+        *self.entries.entry(collection).or_insert_with(size)
     }
 
-    fn named(&self, object: Option<ObjectId>, place: Option<Place>) -> Named {
+    fn named(&mut self, object: Option<ObjectId>, place: Option<Place>) -> Named {
         let mut is_program = place.as_ref().and_then(|place| place.is_program);
         // Variables of a function may have no names.
         let label = place.map(|place| place.label.trim_end_matches(": ").to_owned());

@@ -120,16 +120,16 @@ impl Partition {
 /// Whether an object leads to classes and their variables: a class, one of few class loaders, or the
 /// list of its classes.
 fn is_passage(scene: &Scene<'_, '_>, number: u32) -> bool {
-    let is_list = |number: &u32| {
-        let role = scene.role(*number);
-        role.is_part() || is_collection(role)
-    };
-    let up = iter::successors(Some(number), |number| Some(scene.dominator(*number)));
-    match up.take(MOST_NESTED).find(|number| !is_list(number)) {
-        Some(loader) if scene.role(loader) == Role::Loader => {
-            scene.loaders_of(scene.kin(loader)) < MANY_LOADERS
+    let is_list = |role: Role| role.is_part() || is_collection(role);
+    match scene.role(number) {
+        Role::Passage => true,
+        Role::Loader => scene.loaders_of(scene.kin(number)) < MANY_LOADERS,
+        role if is_list(role) => {
+            let mut up = iter::successors(Some(number), |number| Some(scene.dominator(*number)));
+            let owner = up.by_ref().take(MOST_NESTED).find(|up| !is_list(scene.role(*up)));
+            owner.is_some_and(|owner| scene.role(owner) == Role::Loader && is_passage(scene, owner))
         }
-        class => class == Some(number) && scene.role(number) == Role::Passage,
+        _ => false,
     }
 }
 
