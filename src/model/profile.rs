@@ -20,6 +20,7 @@ mod stack_tree;
 pub(crate) mod thread;
 mod unit;
 mod values;
+mod whole_stacks;
 
 pub use aggregates::{Aggregate, Aggregates};
 pub use builder::ProfileBuilder;
@@ -38,6 +39,7 @@ pub use thread::{LabelValue, LabelsId, ProfileThread, SampleLabel, ThreadId};
 pub use unit::Unit;
 pub(crate) use values::add_all;
 pub use values::{Metric, StandardSums, ValueType, Values};
+pub use whole_stacks::{SortedStacks, WholeStacks};
 
 use super::named::named;
 use super::names::{NameId, Names};

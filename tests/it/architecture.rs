@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("spill_elsewhere", &[]),
     ("vm_service", &[]),
     ("java", &[]),
-    ("model", &[]),
+    ("model", &["parallel"]),
     ("names", &["error", "java", "parallel", "source"]),
     ("analysis", &["model", "parallel", "phases"]),
     ("symbols", &["bytes", "error", "input", "model", "parallel", "source"]),

@@ -1,18 +1,17 @@
-//! Loads a profile: the tables first, then the samples, each of which appends or finds its stack
-//! once.
+//! Loads a profile: the tables first, then the samples, as their stacks refer to the tables.
 
 use super::prune::{NotApplied, Prune};
 use super::tables::{Line, Location, Tables};
-use super::wire::{Field, Fields, Value};
+use super::wire::Value;
 use crate::bytes::Cursor;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::frames::raw_thread_id;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::input::read::count_one;
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
     CodePlace, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread,
-    SampleLabel, StackId, ThreadId, Unit, ValueType, Values, library_name,
+    SampleLabel, ThreadId, Unit, ValueType, library_name,
 };
 use crate::names::SourceMaps;
 use rustc_hash::FxHashMap;
@@ -39,14 +38,14 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
     Ok(LoadedProfile { profile: options.named(loader.builder.finish()), damage: found.or(cut) })
 }
 
-struct Loader<'t, 'a> {
-    tables: &'t Tables<'a>,
+pub(super) struct Loader<'t, 'a> {
+    pub(super) tables: &'t Tables<'a>,
     source_maps: Option<&'t SourceMaps>,
-    builder: ProfileBuilder,
+    pub(super) builder: ProfileBuilder,
     /// The name of each string, once it was requested.
     names: Vec<Option<NameId>>,
     /// The frames that the profile asks to leave out.
-    prune: Option<Prune>,
+    pub(super) prune: Option<Prune>,
     /// The frames of each location by row, outermost first, filled on demand.
     places: Vec<Place>,
     frames: Vec<FrameId>,
@@ -58,25 +57,15 @@ struct Loader<'t, 'a> {
     unresolved: Option<FrameId>,
     /// The number of inlined frames that further stacks may still repeat.
     inlined: u64,
-    sample: Sample<'a>,
-}
-
-/// The sample that is being read. Its buffers are reused.
-#[derive(Default)]
-struct Sample<'a> {
-    locations: Vec<u64>,
-    values: Vec<i64>,
-    labels: Vec<Cursor<'a>>,
-    stack: Vec<FrameId>,
 }
 
 /// The frames of a location, of which nearly all have one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+pub(super) struct Place {
     /// The frame if there is only one, otherwise the position of the first one in the frames of the
     /// loader.
-    at: u32,
-    count: u32,
+    pub(super) at: u32,
+    pub(super) count: u32,
 }
 
 impl Place {
@@ -101,7 +90,6 @@ impl<'t, 'a> Loader<'t, 'a> {
             unlabelled: None,
             unresolved: None,
             inlined: length.saturating_mul(INLINED.0).saturating_add(INLINED.1),
-            sample: Sample::default(),
         }
     }
 
@@ -126,65 +114,6 @@ impl<'t, 'a> Loader<'t, 'a> {
         }
     }
 
-    /// Reads the samples up to where the tables were cut.
-    fn samples(
-        &mut self,
-        bytes: &'a [u8],
-        cut: Option<&Error>,
-        options: ProfileOptions<'_>,
-    ) -> Result<()> {
-        let end = cut.and_then(Error::offset).unwrap_or(u64::MAX);
-        let tables = self.tables.bytes();
-        let (mut fields, mut number) = (Fields(Cursor::new(bytes, 0)), 0_u64);
-        while let Some(Ok(field)) = fields.next() {
-            number = number.wrapping_add(1);
-            if number % 4096 == 0 {
-                (options.progress)((bytes.len() as u64 / 2).saturating_add(field.offset / 2));
-            }
-            if field.offset >= end && field.number != 2 {
-                break;
-            }
-            let (2, Value::Bytes(_)) = (field.number, field.value) else { continue };
-            let besides = tables.saturating_add(field.value.bytes_at_most());
-            options.memory.check(field.offset, &self.builder, besides)?;
-            self.sample(field)?;
-            if self.sample.locations.is_empty() {
-                self.add_copies(fields.skip_copies(bytes, field.offset))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds samples that equal the last one, which has no stack.
-    fn add_copies(&mut self, times: u64) -> Result<()> {
-        if times == 0 {
-            return Ok(());
-        }
-        let sample = std::mem::take(&mut self.sample);
-        let thread = self.thread(&sample)?;
-        self.sample = sample;
-        let factor = i64::try_from(times).unwrap_or(i64::MAX);
-        let values = &mut self.sample.values;
-        values.iter_mut().for_each(|value| *value = value.saturating_mul(factor));
-        self.builder.add(thread, StackId::EMPTY, &Values::of_types(times, values));
-        Ok(())
-    }
-
-    fn sample(&mut self, field: Field<'a>) -> Result<()> {
-        let mut sample = std::mem::take(&mut self.sample);
-        let thread = sample.read(field).and_then(|()| self.thread(&sample));
-        if let Ok(thread) = thread {
-            self.stack_of(&mut sample);
-            let stack = self.builder.push_all(StackId::EMPTY, &sample.stack);
-            self.builder.count_cut();
-            // Missing values are 0, and more values than types mean nothing.
-            sample.values.resize(self.tables.types.len().max(1), 0);
-            self.builder.add(thread, stack, &Values::of_types(1, &sample.values));
-        }
-        self.sample = sample;
-        thread.map(|_| ())
-    }
-
     /// Leaves out the frames that the profile asks to leave out, if that is possible.
     fn prune(&mut self) {
         match Prune::of(self.tables) {
@@ -193,25 +122,8 @@ impl<'t, 'a> Loader<'t, 'a> {
         }
     }
 
-    /// Puts together the frames of a sample, outermost first.
-    fn stack_of(&mut self, sample: &mut Sample<'a>) {
-        sample.stack.clear();
-        let pruned = self.prune.as_ref().map(|prune| prune.shorten(self.tables, &sample.locations));
-        if let Some((kept, is_shorter)) = pruned {
-            sample.locations.drain(..kept);
-            let dropped = &mut self.builder.notes().dropped;
-            *dropped = dropped.saturating_add(is_shorter.into());
-        }
-        for &id in sample.locations.iter().rev() {
-            match self.place(id) {
-                Place { at, count: 1 } => sample.stack.push(FrameId(at)),
-                place => self.push_inlined(place, &mut sample.stack),
-            }
-        }
-    }
-
     /// Appends the frames of a location with inlined functions.
-    fn push_inlined(&mut self, place: Place, stack: &mut Vec<FrameId>) {
+    pub(super) fn push_inlined(&mut self, place: Place, stack: &mut Vec<FrameId>) {
         let start = place.at as usize;
         let all = self.frames.get(start..start.saturating_add(place.count as usize));
         let all = all.unwrap_or_default();
@@ -230,7 +142,7 @@ impl<'t, 'a> Loader<'t, 'a> {
 
     /// The frames of a location.
     #[inline]
-    fn place(&mut self, id: u64) -> Place {
+    pub(super) fn place(&mut self, id: u64) -> Place {
         let row = self.tables.locations.row(id);
         match row.and_then(|row| self.places.get(row)) {
             Some(&known) if known != Place::UNKNOWN => known,
@@ -410,21 +322,21 @@ impl<'t, 'a> Loader<'t, 'a> {
     }
 
     /// The thread of a sample, by its labels.
-    fn thread(&mut self, sample: &Sample<'a>) -> Result<ThreadId> {
+    pub(super) fn thread(&mut self, labels: &[Cursor<'a>]) -> Result<ThreadId> {
         // Equal bytes are equal labels; nearly always there is one label or none.
-        if let [only] = sample.labels.as_slice()
+        if let [only] = labels
             && let Some(&known) = self.threads.get(only.rest())
         {
             return Ok(known);
         }
-        if let Some(known) = self.unlabelled.filter(|_| sample.labels.is_empty()) {
+        if let Some(known) = self.unlabelled.filter(|_| labels.is_empty()) {
             return Ok(known);
         }
-        let labels = sample.labels.iter().map(|&label| self.label(label));
-        let mut labels = labels.collect::<Result<Vec<SampleLabel>>>()?;
-        labels.sort_unstable();
+        let read = labels.iter().map(|&label| self.label(label));
+        let mut read = read.collect::<Result<Vec<SampleLabel>>>()?;
+        read.sort_unstable();
         let (mut pid, mut name) = (None, None);
-        for SampleLabel { key, value } in &labels {
+        for SampleLabel { key, value } in &read {
             let (key, value) = (self.builder.text(*key), *value);
             match (key, value) {
                 ("pid" | "process_id", LabelValue::Number(number, _)) => {
@@ -448,11 +360,11 @@ impl<'t, 'a> Loader<'t, 'a> {
             Some(LabelValue::Number(id, _)) => self.builder.name(id.to_string().as_bytes()),
             None => Names::EMPTY,
         };
-        let labels = self.builder.labels(&labels);
         let pid = pid.unwrap_or(ProfileThread::NO_PROCESS);
-        let thread =
-            self.builder.labelled_thread(ProfileThread { pid, interpreter: None, name, labels });
-        match sample.labels.as_slice() {
+        let of_thread = self.builder.labels(&read);
+        let thread = ProfileThread { pid, interpreter: None, name, labels: of_thread };
+        let thread = self.builder.labelled_thread(thread);
+        match labels {
             [] => self.unlabelled = Some(thread),
             [only] => _ = self.threads.insert(only.rest(), thread),
             _ => {}
@@ -468,24 +380,5 @@ impl<'t, 'a> Loader<'t, 'a> {
             _ => LabelValue::Text(self.name(text)),
         };
         Ok(SampleLabel { key, value })
-    }
-}
-
-impl<'a> Sample<'a> {
-    #[inline]
-    fn read(&mut self, field: Field<'a>) -> Result<()> {
-        self.locations.clear();
-        self.values.clear();
-        self.labels.clear();
-        for field in field.value.fields() {
-            let Field { number, value, .. } = field?;
-            match (number, value) {
-                (1, _) => value.each(|id| self.locations.push(id))?,
-                (2, _) => value.each(|value| self.values.push(value as i64))?,
-                (3, Value::Bytes(label)) => self.labels.push(label),
-                _ => {}
-            }
-        }
-        Ok(())
     }
 }

@@ -26,6 +26,7 @@ mod invariants;
 mod load;
 mod prune;
 mod records;
+mod samples;
 mod summary;
 mod tables;
 mod wire;

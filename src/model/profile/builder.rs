@@ -4,8 +4,8 @@ use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
     Code, FrameId, FrameKind, LabelsId, MemoryCurve, Mode, Profile, ProfileFrame, ProfileMetadatum,
-    ProfileNotes, ProfileSample, ProfileThread, SampleLabel, StackId, StackIndex, StackTree,
-    TaskChange, TaskEvent, ThreadId, TimedEvent, Unit, ValueType, Values,
+    ProfileNotes, ProfileSample, ProfileThread, SampleLabel, SortedStacks, StackId, StackIndex,
+    StackTree, TaskChange, TaskEvent, ThreadId, TimedEvent, Unit, ValueType, Values,
 };
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -24,9 +24,20 @@ pub struct ProfileBuilder {
     labels: FxHashMap<Box<[SampleLabel]>, LabelsId>,
     rows: AggregateIndex,
     /// The kinds of frames in each stack, and their number.
-    shapes: Vec<Shape>,
+    shapes: Shapes,
     /// Frames were left out of the stack that is being pushed.
     cut: bool,
+}
+
+/// The facts about each stack.
+#[derive(Debug)]
+struct Shapes(Vec<u32>);
+
+impl Shapes {
+    #[inline]
+    fn of(&self, stack: StackId) -> Shape {
+        Shape(self.0[stack.index()])
+    }
 }
 
 /// Facts about a stack: a mark for each kind of frame in it, and above the marks the number of
@@ -35,7 +46,6 @@ pub struct ProfileBuilder {
 struct Shape(u32);
 
 impl Shape {
-    const EMPTY: Self = Self(0);
     const FRAME: u32 = 8;
 
     #[inline]
@@ -78,7 +88,7 @@ impl ProfileBuilder {
             threads: FxHashMap::default(),
             labels: FxHashMap::default(),
             rows: AggregateIndex::default(),
-            shapes: vec![Shape::EMPTY],
+            shapes: Shapes(vec![0]),
             cut: false,
         }
     }
@@ -138,7 +148,7 @@ impl ProfileBuilder {
 
     /// Whether all frames of a stack are code, native or not.
     pub fn is_code_only(&self, stack: StackId) -> bool {
-        self.shapes[stack.index()].kinds() & !CODE == 0
+        self.shapes.of(stack).kinds() & !CODE == 0
     }
 
     /// Converts a line that may be negative or too large for the column.
@@ -160,13 +170,13 @@ impl ProfileBuilder {
     /// The stack of a frame that is called from another stack.
     #[inline]
     pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
-        if self.shapes[stack.index()].depth() == StackTree::DEEPEST {
+        if self.shapes.of(stack).depth() == StackTree::DEEPEST {
             self.cut = true;
             return stack;
         }
         let child = self.profile.stacks.child(&mut self.children, stack, frame).0;
-        if child.index() == self.shapes.len() {
-            self.shapes.push(self.shapes[stack.index()].with(self.marks[frame.index()]));
+        if child.index() == self.shapes.0.len() {
+            self.shapes.0.push(self.shapes.of(stack).with(self.marks[frame.index()]).0);
         }
         child
     }
@@ -175,6 +185,15 @@ impl ProfileBuilder {
     #[inline]
     pub fn push_all(&mut self, stack: StackId, frames: &[FrameId]) -> StackId {
         frames.iter().fold(stack, |stack, &frame| self.push(stack, frame))
+    }
+
+    /// Adds all stacks to a profile that has none yet, and returns the number of each by its row.
+    pub fn set_stacks(&mut self, sorted: &SortedStacks<'_>) -> Vec<StackId> {
+        let marks = &self.marks;
+        let with = |shape, frame: FrameId| Shape(shape).with(marks[frame.index()]).0;
+        let (stacks, shapes) = sorted.tree(with);
+        (self.profile.stacks, self.shapes) = (stacks, Shapes(shapes));
+        sorted.numbers()
     }
 
     /// Whether frames were left out of the stack that is being pushed, because it has
@@ -266,7 +285,7 @@ impl ProfileBuilder {
     pub fn sample(&mut self, sample: &ProfileSample) {
         let values = Values::of_sample(sample);
         let profile = &mut self.profile;
-        let kinds = self.shapes[sample.stack.index()].kinds();
+        let kinds = self.shapes.of(sample.stack).kinds();
         profile.notes.empty_samples += u64::from(kinds & !INVALID == 0);
         profile.notes.invalid_samples += u64::from(kinds & INVALID != 0);
         profile.notes.without_metric += u64::from(sample.time.is_none() && sample.memory.is_none());
@@ -280,7 +299,7 @@ impl ProfileBuilder {
     /// Adds sums without samples.
     pub fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
         let profile = &mut self.profile;
-        let kinds = self.shapes[stack.index()].kinds();
+        let kinds = self.shapes.of(stack).kinds();
         profile.notes.empty_samples += if kinds & !INVALID == 0 { values.samples() } else { 0 };
         profile.notes.invalid_samples += if kinds & INVALID != 0 { values.samples() } else { 0 };
         profile.total.add(values);

@@ -22,13 +22,13 @@ impl StackId {
 #[derive(Clone, Debug)]
 pub struct StackTree {
     /// The parent and frame of each stack, side by side because they are read together at random.
-    nodes: Vec<(StackId, FrameId)>,
+    nodes: Vec<[u32; 2]>,
 }
 
 impl Default for StackTree {
     /// Creates a tree with only the empty stack.
     fn default() -> Self {
-        Self { nodes: vec![(StackId::EMPTY, FrameId(u32::MAX))] }
+        Self { nodes: vec![Self::NO_FRAME] }
     }
 }
 
@@ -36,6 +36,12 @@ impl StackTree {
     /// The maximum number of frames in a stack of a profile. Only endless recursion exceeds it;
     /// readers drop the innermost frames beyond it.
     pub const DEEPEST: u32 = 65_536;
+
+    /// The maximum number of stacks.
+    pub(crate) const MOST: usize = MAX_ROWS;
+
+    /// The empty stack, as a caller and a frame.
+    pub(super) const NO_FRAME: [u32; 2] = [StackId::EMPTY.0, u32::MAX];
 
     /// The number of stacks, including the empty one.
     pub fn len(&self) -> usize {
@@ -55,22 +61,22 @@ impl StackTree {
     /// The stack of the caller. The parent of the empty stack is itself.
     #[inline]
     pub fn parent(&self, stack: StackId) -> StackId {
-        self.nodes[stack.index()].0
+        StackId(self.nodes[stack.index()][0])
     }
 
     /// The innermost frame; `None` for the empty stack.
     #[inline]
     pub fn leaf(&self, stack: StackId) -> Option<FrameId> {
-        (stack != StackId::EMPTY).then(|| self.nodes[stack.index()].1)
+        (stack != StackId::EMPTY).then(|| FrameId(self.nodes[stack.index()][1]))
     }
 
     /// The frames of a stack, innermost first.
     pub fn frames(&self, stack: StackId) -> impl Iterator<Item = FrameId> + '_ {
         let mut stack = stack;
         std::iter::from_fn(move || {
-            let (parent, frame) = self.nodes[stack.index()];
-            let known = (stack != StackId::EMPTY).then_some(frame);
-            stack = parent;
+            let [parent, frame] = self.nodes[stack.index()];
+            let known = (stack != StackId::EMPTY).then_some(FrameId(frame));
+            stack = StackId(parent);
             known
         })
     }
@@ -103,8 +109,8 @@ impl StackTree {
     ) -> (StackId, bool) {
         let nodes = &self.nodes;
         // The empty stack is in no index: row 0 is stack 1.
-        let is_meant = |row: usize| nodes[row + 1] == (parent, frame);
-        let hash_of = |row: usize| hash(nodes[row + 1].0.0, nodes[row + 1].1.0);
+        let is_meant = |row: usize| nodes[row + 1] == [parent.0, frame.0];
+        let hash_of = |row: usize| hash(nodes[row + 1][0], nodes[row + 1][1]);
         if nodes.len() == MAX_ROWS {
             return (parent, false);
         }
@@ -118,11 +124,16 @@ impl StackTree {
         }
     }
 
+    /// A tree of these stacks. They begin with the empty one.
+    pub(super) fn of(nodes: Vec<[u32; 2]>) -> Self {
+        Self { nodes }
+    }
+
     /// Adds a stack without checking whether an equal one exists.
     #[inline]
     pub fn add(&mut self, parent: StackId, frame: FrameId) -> StackId {
         let stack = StackId(self.nodes.len() as u32);
-        self.nodes.push((parent, frame));
+        self.nodes.push([parent.0, frame.0]);
         stack
     }
 }
