@@ -1,7 +1,6 @@
 //! Frame kinds and thread ids of Python profiles, and threads and value types of perf. MOJO and
 //! Austin's text do not state the kind of a frame, so it follows from the name of the file.
 
-use crate::model::names::NameId;
 use crate::model::profile::{
     FrameKind, LabelValue, LabelsId, ProfileBuilder, ProfileThread, SampleLabel, ThreadId, Unit,
     ValueType,
@@ -25,28 +24,6 @@ pub(crate) fn kind_of_file(file: &str) -> FrameKind {
     }
 }
 
-/// Converts a decimal thread id, as people see it, to the form of MOJO. `None` for names.
-pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(thread).ok()?;
-    let id: i128 = text.parse().ok()?;
-    // A number in another form, such as `007`, is a name.
-    if id.to_string() != text {
-        return None;
-    }
-    Some(match id {
-        0.. => format!("{id:x}"),
-        _ => format!("-{:x}", id.unsigned_abs()),
-    })
-}
-
-/// Returns the name of a thread that a file identifies by a decimal id or by a name.
-pub(crate) fn thread_name(thread: &[u8], builder: &mut ProfileBuilder) -> NameId {
-    match raw_thread_id(thread) {
-        Some(id) => builder.name(id.as_bytes()),
-        None => builder.name(thread),
-    }
-}
-
 /// Parses a thread as dumptool writes it, `P12;T34` or `P12;T0:34`. Returns the thread and the text
 /// after the next `;`.
 pub(crate) fn own_thread<'a>(
@@ -63,7 +40,7 @@ pub(crate) fn own_thread<'a>(
         _ => (None, thread),
     };
     let pid = pid.parse::<i64>().ok()?;
-    let name = thread_name(thread.as_bytes(), builder);
+    let name = builder.name(thread.as_bytes());
     Some((builder.thread(pid.into(), interpreter, name), rest))
 }
 
@@ -111,13 +88,7 @@ pub(crate) fn perf_thread(
     let label =
         SampleLabel { key: builder.name(b"comm"), value: LabelValue::Text(builder.name(comm)) };
     let labels = if comm.is_empty() { LabelsId::default() } else { builder.labels(&[label]) };
-    // The ids of threads of a known process are hexadecimal in the model.
-    let name = match (pid, tid) {
-        (Some(_), 0..) => format!("{tid:x}"),
-        (Some(_), _) => format!("-{:x}", tid.unsigned_abs()),
-        (None, _) => tid.to_string(),
-    };
-    let thread = builder.name(name.as_bytes());
+    let thread = builder.name(tid.to_string().as_bytes());
     let thread = match pid {
         Some(pid) => ProfileThread { pid: pid.into(), interpreter: None, name: thread, labels },
         None => ProfileThread { labels, ..ProfileThread::named(thread) },

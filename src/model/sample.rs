@@ -20,6 +20,15 @@ pub enum SampleFrame<'a> {
     GarbageCollector,
 }
 
+/// The thread of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleThread<'a> {
+    /// Its id.
+    Id(i128),
+    /// Its name, or its id in decimal.
+    Name(&'a [u8]),
+}
+
 /// One sample: the state of a thread at one moment.
 #[derive(Clone, Debug)]
 pub struct Sample<'a, 'f> {
@@ -27,8 +36,8 @@ pub struct Sample<'a, 'f> {
     pub pid: i128,
     /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,
-    /// Thread id or name, as the file has it.
-    pub thread: &'a [u8],
+    /// The thread.
+    pub thread: SampleThread<'a>,
     /// The frames, outermost first, in the order of the file.
     pub frames: &'f [SampleFrame<'a>],
     /// Microseconds since the previous sampling round.

@@ -10,9 +10,8 @@
 
 use super::kept_samples;
 use super::written::Written;
-use crate::model::profile::thread::parse_thread_id;
 use crate::model::profile::{FrameKind, Profile, ProfileFrame};
-use crate::model::sample::{Sample, SampleFrame, SampleSink};
+use crate::model::sample::{Sample, SampleFrame, SampleSink, SampleThread};
 use crate::output::loss::LossKind;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -120,9 +119,9 @@ impl<'a, W: Write> AustinWriter<'a, W> {
             self.push_number(interpreter);
             self.line.push(b':');
         }
-        match parse_thread_id(sample.thread) {
-            Some(id) => self.push_number(id),
-            None => self.push_text(sample.thread),
+        match sample.thread {
+            SampleThread::Id(id) => self.push_number(id),
+            SampleThread::Name(name) => self.push_text(name),
         }
         for frame in sample.frames {
             self.push_frame(frame);
@@ -223,7 +222,7 @@ pub fn write_profile(
         writer.sample(&Sample {
             pid: thread.process().unwrap_or(0),
             interpreter: thread.interpreter,
-            thread: profile.names.text(thread.name).as_bytes(),
+            thread: SampleThread::Name(thread.id(&profile.names).as_bytes()),
             frames: &frames,
             time: sample.time.map(i128::from),
             memory: sample.memory.map(i128::from),

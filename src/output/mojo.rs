@@ -117,7 +117,8 @@ impl<W: Write> Writer<'_, W> {
         self.event.push(2);
         self.varint(thread.process().unwrap_or(0));
         self.varint(thread.interpreter.unwrap_or(0));
-        self.text(profile.names.text(thread.name));
+        let name = thread.id(&profile.names);
+        self.text(&hexadecimal(name).unwrap_or_else(|| name.into()));
         let mut frames = Vec::new();
         profile.stacks.outermost_first(sample.stack, &mut frames);
         self.define(thread.process().unwrap_or(0), &frames);
@@ -247,4 +248,11 @@ fn string_key(name: NameId) -> i128 {
 
 fn frame_key(frame: FrameId) -> i128 {
     i128::from(frame.0) + 2
+}
+/// The id of a thread as Austin writes it. `None` for a name; a number in another form, such as
+/// `007`, is one.
+fn hexadecimal(thread: &str) -> Option<Cow<'static, str>> {
+    let id: i128 = thread.parse().ok().filter(|id: &i128| id.to_string() == thread)?;
+    let sign = if id < 0 { "-" } else { "" };
+    Some(format!("{sign}{:x}", id.unsigned_abs()).into())
 }

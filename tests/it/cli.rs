@@ -1159,3 +1159,28 @@ fn help_begins_with_the_options_for_the_kind_of_the_file() {
         }
     }
 }
+
+#[test]
+fn thread_ids_are_decimal_and_names_stay_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.json");
+    std::fs::write(
+        &trace,
+        r#"{"traceEvents":[
+            {"ph":"M","pid":10,"tid":77,"name":"thread_name","args":{"name":"feed"}},
+            {"ph":"X","pid":10,"tid":1234,"ts":0,"dur":1000,"name":"work","cat":"x"},
+            {"ph":"X","pid":10,"tid":77,"ts":0,"dur":500,"name":"other","cat":"x"}]}"#,
+    )
+    .unwrap();
+    let threads = |path: &std::path::Path| {
+        let rows = json(dumptool().args(["top", "--by", "thread", "--format", "json"]).arg(path), 0);
+        let rows = rows["rows"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(threads(&trace), ["P10;T1234", "P10;Tfeed"]);
+    for target in ["firefox.json", "austin", "speedscope.json"] {
+        let path = folder.path().join(format!("out.{target}"));
+        dumptool().arg("convert").args([&trace, &path]).assert().success();
+        assert_eq!(threads(&path), ["P10;T1234", "P10;Tfeed"], "{target}");
+    }
+}

@@ -80,7 +80,7 @@ fn of_profile(profile: &Profile, with_names: bool) -> BTreeMap<Stack, (u64, i64)
     let mut stacks = BTreeMap::new();
     for row in profile.aggregate.iter() {
         let thread = profile.thread(row.thread);
-        let tid = i64::from_str_radix(profile.names.text(thread.name), 16).unwrap();
+        let tid = profile.names.text(thread.name).parse::<i64>().unwrap();
         let frames = profile.stacks.frames(row.stack).filter(|id| {
             // Functions that were inlined are not in the text.
             code.place(*id).unwrap().outermost == *id

@@ -7,7 +7,7 @@ use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
 use dumptool::input::{self, Format, ReadOptions};
 use dumptool::model::profile::{FrameKind, Profile, TaskChange, Values};
-use dumptool::model::sample::{Sample, SampleFrame, SampleSink};
+use dumptool::model::sample::{Sample, SampleFrame, SampleSink, SampleThread};
 use dumptool::model::stacks::{Selection, of_profile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,8 +175,12 @@ impl<'a> SampleSink<'a> for Naive {
         let narrow = |value: i128| {
             i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
         };
+        let thread = match sample.thread {
+            SampleThread::Id(id) => id.to_string(),
+            SampleThread::Name(name) => text(name),
+        };
         self.0.push((
-            format!("{} {:?} {}", sample.pid, sample.interpreter, text(sample.thread)),
+            format!("{} {:?} {thread}", sample.pid, sample.interpreter),
             frames.collect(),
             sample.time.map(narrow),
             sample.memory.map(narrow),

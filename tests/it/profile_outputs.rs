@@ -408,7 +408,7 @@ fn only_the_threads_that_are_wanted_are_written() {
         assert!(load(&out, false).threads.iter().all(|thread| thread.pid == pid));
     }
     assert_eq!(sum, profile.total.time());
-    let thread = profile.threads[0].id(&profile.names);
+    let thread = profile.threads[0].id(&profile.names).to_owned();
     let selection = Selection { thread: Some(thread.clone()), ..Selection::default() };
     assert!(
         of_profile(profile.clone(), "", &selection)

@@ -154,12 +154,11 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     let error =
         UsageError::new(format!("{} has no {}", show_path(&input.path), wanted.join(" with a ")));
     let name = |thread: &ProfileThread| {
-        let raw = profile.names.text(thread.name);
         let id = thread.id(&profile.names);
         match selection.pid {
-            Some(_) => format!("{} of process {}", shown(&id), thread.pid),
-            None if raw.is_empty() => "one without a name".to_owned(),
-            None => shown(&id),
+            Some(_) => format!("{} of process {}", shown(id), thread.pid),
+            None if id.is_empty() => "one without a name".to_owned(),
+            None => shown(id),
         }
     };
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);

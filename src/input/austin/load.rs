@@ -2,7 +2,7 @@
 
 use super::records::{AustinLine, AustinSample, Lines, Metric};
 use crate::error::Result;
-use crate::input::frames::{kind_of_file, thread_name};
+use crate::input::frames::kind_of_file;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
@@ -85,7 +85,7 @@ impl<'a> Loader<'a> {
     }
 
     fn resolve(&mut self, sample: &AustinSample<'a>) -> Known {
-        let name = thread_name(sample.thread, &mut self.builder);
+        let name = self.builder.name(sample.thread);
         let thread = self.builder.thread(sample.pid, sample.interpreter, name);
         let (mut stack, mut gc) = (StackId::EMPTY, false);
         for frame in sample.frames() {

@@ -13,7 +13,7 @@ use super::symbols::{Frame, StartThread, Trace};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Kind;
-use crate::input::frames::{kind_of_file, thread_name};
+use crate::input::frames::kind_of_file;
 use crate::input::load::{LoadedProfile, MemoryLimit, ProfileOptions};
 use crate::input::read::count_one;
 use crate::java::class_name;
@@ -156,7 +156,7 @@ impl Loader<'_, '_> {
             return self.builder.thread(0, None, name);
         };
         let strings = &self.parts.strings;
-        let name = thread_name(strings.text(thread.name), &mut self.builder);
+        let name = self.builder.name(strings.text(thread.name));
         let number = |string: u64, prefix: &str| -> Option<i128> {
             std::str::from_utf8(strings.text(string)).ok()?.strip_prefix(prefix)?.parse().ok()
         };

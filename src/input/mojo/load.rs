@@ -10,6 +10,7 @@ mod runs;
 
 use super::records::{Event, Records, Varint, keys_of_run};
 use super::sample_state::SampleState;
+use super::thread_id::parse_thread_id;
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::input::read::count_one;
@@ -171,7 +172,10 @@ impl<'a> Loader<'a> {
         let place = match self.threads.get(&(pid, interpreter, thread)) {
             Some(&place) => place,
             None => {
-                let name = self.builder.name(thread);
+                let name = match parse_thread_id(thread) {
+                    Some(id) => self.builder.name(id.to_string().as_bytes()),
+                    None => self.builder.name(thread),
+                };
                 let place = Place {
                     thread: self.builder.thread(pid.value(), interpreter.map(Varint::value), name),
                     process: self.frames.keys.process(pid.value()),

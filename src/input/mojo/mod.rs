@@ -36,6 +36,7 @@ mod sample_state;
 pub mod samples;
 pub mod summary;
 pub mod symbols;
+mod thread_id;
 
 pub use records::{Records, for_each_record};
 

@@ -3,11 +3,12 @@
 use super::records::{Event, Records, Varint};
 use super::sample_state::SampleState;
 use super::symbols::{Lookup, Symbols};
+use super::thread_id::parse_thread_id;
 use crate::error::{Error, Result};
 use crate::input::read::ReadOptions;
 use crate::input::read::count_one;
 use crate::model::profile::StackTree;
-use crate::model::sample::{Sample, SampleFrame, SampleSink};
+use crate::model::sample::{Sample, SampleFrame, SampleSink, SampleThread};
 use rustc_hash::FxHashMap;
 
 #[derive(Debug)]
@@ -184,7 +185,7 @@ impl<'a> Stream<'a> {
         let sample = Sample {
             pid,
             interpreter,
-            thread,
+            thread: parse_thread_id(thread).map_or(SampleThread::Name(thread), SampleThread::Id),
             frames: &self.frames,
             time,
             memory,

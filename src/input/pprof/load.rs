@@ -5,7 +5,6 @@ use super::tables::{Line, Location, Tables};
 use super::wire::Value;
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::frames::raw_thread_id;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::input::read::count_one;
 use crate::model::names::{NameId, Names};
@@ -348,15 +347,7 @@ impl<'t, 'a> Loader<'t, 'a> {
             }
         }
         let name = match name {
-            Some(LabelValue::Text(name)) if pid.is_some() => {
-                // Austin writes ids in this form.
-                let id = raw_thread_id(self.builder.text(name).as_bytes());
-                id.map_or(name, |id| self.builder.name(id.as_bytes()))
-            }
             Some(LabelValue::Text(name)) => name,
-            Some(LabelValue::Number(id, _)) if pid.is_some() => {
-                self.builder.name(format!("{id:x}").as_bytes())
-            }
             Some(LabelValue::Number(id, _)) => self.builder.name(id.to_string().as_bytes()),
             None => Names::EMPTY,
         };

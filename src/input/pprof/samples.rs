@@ -31,7 +31,8 @@ impl<'a> Loader<'_, 'a> {
         let read = self.places(bytes, end, options, (&mut stacks, &mut places));
         let damage = damage(read)?;
         let sorted = stacks.sorted();
-        let more = (sorted.length() as u64).saturating_mul(28 + options.memory.per_stack);
+        let per_stack = options.memory.per_stack.saturating_add(28);
+        let more = (sorted.length() as u64).saturating_mul(per_stack);
         let besides = more.saturating_add(self.besides(&stacks, &places));
         options.memory.check(bytes.len() as u64, &self.builder, besides)?;
         if sorted.length() > StackTree::MOST {

@@ -18,7 +18,7 @@ impl Profile {
             .map(|label| label.value.show(&self.names))
             .collect();
         match (values.is_empty(), key) {
-            (true, Self::THREAD_KEY) if !thread.is_unknown() => thread.id(&self.names),
+            (true, Self::THREAD_KEY) if !thread.is_unknown() => thread.id(&self.names).to_owned(),
             (true, _) => format!("<no {key}>"),
             (false, _) => values.join(", "),
         }

@@ -20,7 +20,7 @@ pub struct ProfileThread {
     pub pid: i128,
     /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,
-    /// Thread id or name as stated in the file. Austin's ids are hexadecimal.
+    /// The thread's name, or its id in decimal.
     pub name: NameId,
     /// The labels of the thread's samples. Samples of one thread with different labels count as
     /// several threads here.
@@ -89,12 +89,8 @@ impl ProfileThread {
     }
 
     /// The thread's name, or its id in decimal.
-    pub fn id(&self, names: &Names) -> String {
-        let raw = names.text(self.name);
-        if self.pid == Self::NO_PROCESS {
-            return raw.to_owned();
-        }
-        parse_thread_id(raw.as_bytes()).map_or_else(|| raw.to_owned(), |id| id.to_string())
+    pub fn id<'n>(&self, names: &'n Names) -> &'n str {
+        names.text(self.name)
     }
 
     /// The label of the thread in Austin's text: `P19488;T0:19488`.
@@ -108,77 +104,14 @@ impl ProfileThread {
     /// `T0:19488`: interpreter and thread.
     pub fn short_label(&self, names: &Names) -> String {
         match self.interpreter {
-            None if self.pid == Self::NO_PROCESS => self.id(names),
+            None if self.pid == Self::NO_PROCESS => self.id(names).to_owned(),
             Some(interpreter) => format!("T{interpreter}:{}", self.id(names)),
             None => format!("T{}", self.id(names)),
         }
     }
 
-    /// Whether `wanted` names this thread: by its name, by its id in decimal or as in the file, or
-    /// by its label.
+    /// Whether `wanted` names this thread: by its name, by its id in decimal, or by its label.
     pub fn is_called(&self, wanted: &str, names: &Names) -> bool {
-        wanted == names.text(self.name)
-            || wanted == self.id(names)
-            || wanted == self.label(names)
-            || wanted == self.short_label(names)
-    }
-}
-
-/// Parses a thread id by the rules of Python's `int(text, 16)`, because Austin writes hexadecimal
-/// and its text shows decimal. Returns `None` for names and for more than 124 bits.
-pub(crate) fn parse_thread_id(text: &[u8]) -> Option<i128> {
-    let text = std::str::from_utf8(text)
-        .ok()?
-        .trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
-    let (negative, digits) = match text.as_bytes().first()? {
-        b'-' => (true, text.get(1..)?),
-        b'+' => (false, text.get(1..)?),
-        _ => (false, text),
-    };
-    // After the prefix Python takes an underscore; elsewhere it takes one between digits only.
-    let digits = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(digits) => digits.strip_prefix('_').unwrap_or(digits),
-        None => digits,
-    };
-    if digits.ends_with('_')
-        || digits.starts_with('_')
-        || digits.contains("__")
-        || digits.is_empty()
-        || digits.len() > 31
-    {
-        return None;
-    }
-    let mut value = 0i128;
-    for digit in digits.chars().filter(|&digit| digit != '_') {
-        value = value << 4 | i128::from(digit.to_digit(16)?);
-    }
-    Some(if negative { -value } else { value })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thread_ids_are_read_as_python_reads_them() {
-        for (text, id) in [
-            ("1f", Some(31)),
-            ("dead", Some(57005)),
-            ("0x1F", Some(31)),
-            ("1_0", Some(16)),
-            ("-5", Some(-5)),
-            (" 7 ", Some(7)),
-            ("0x_1", Some(1)),
-            ("", None),
-            ("g", None),
-            ("_1", None),
-            ("1__0", None),
-            ("-", None),
-            ("0x", None),
-            ("MainThread", None),
-            ("7f0123456789", Some(0x7f01_2345_6789)),
-        ] {
-            assert_eq!(parse_thread_id(text.as_bytes()), id, "{text:?}");
-        }
+        wanted == self.id(names) || wanted == self.label(names) || wanted == self.short_label(names)
     }
 }

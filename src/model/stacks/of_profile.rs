@@ -122,7 +122,7 @@ impl Tracks {
                 tracks.push(Track {
                     name: thread.label(&profile.names),
                     pid: thread.process(),
-                    thread: is_known.then(|| thread.id(&profile.names)),
+                    thread: is_known.then(|| thread.id(&profile.names).to_owned()),
                     interpreter: thread.interpreter,
                     labels: shown.to_vec(),
                 });

@@ -105,7 +105,7 @@ impl<'a, W: Write> Writer<'a, W> {
         for (index, thread) in
             profile.threads.iter().enumerate().filter(|(index, _)| (self.wanted)(*index))
         {
-            let id = self.text(fresh(), &thread.id(&profile.names))?;
+            let id = self.text(fresh(), thread.id(&profile.names))?;
             let group =
                 self.text(fresh(), &format!("process {}", thread.process().unwrap_or(0)))?;
             let parent = match thread.interpreter {

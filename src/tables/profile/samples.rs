@@ -184,7 +184,7 @@ impl Rows for Samples<'_> {
             Column::name("thread", "The thread")
                 .codes(|this: &Self, row| this.threads()[this.row(row).thread.index()])
                 .text(|this, code, text| {
-                    text.push_str(&this.profile.thread(ThreadId(code)).id(&this.profile.names));
+                    text.push_str(this.profile.thread(ThreadId(code)).id(&this.profile.names));
                     text
                 }),
             Column::number(
