@@ -31,7 +31,7 @@ pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo
             .len() as u64,
         frames: profile.frames.len() as u64,
         strings: (profile.names.len() as u64).saturating_sub(1),
-        time_us: if is_standard { narrow(total.time()) } else { 0 },
+        time_us: time(profile),
         cpu_time_us: matches!(profile.mode, Mode::Cpu | Mode::Full)
             .then(|| narrow(total.get(&Metric::CPU))),
         memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full)
@@ -45,6 +45,21 @@ pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo
         unnamed: unnamed(profile),
         details: None,
     }
+}
+
+/// Microseconds: the sum of the standard metric, or of the first one with a unit of time.
+fn time(profile: &Profile) -> Option<u64> {
+    if profile.value_types.is_empty() {
+        return Some(u64::try_from(profile.total.time()).unwrap_or(0));
+    }
+    profile.metrics().iter().find_map(|metric| {
+        let nanoseconds = u128::from(metric.unit().nanoseconds()?);
+        let number = u128::try_from(profile.total.get(metric)).unwrap_or(0);
+        Some(
+            u64::try_from(number.saturating_mul(nanoseconds).wrapping_div(1000))
+                .unwrap_or(u64::MAX),
+        )
+    })
 }
 
 /// The metrics of a profile, the main one first, with their sums. Value types of a file are in its
