@@ -57,10 +57,12 @@ impl Conversion<'_> {
             keep_labels: self.target == OutputFormat::Pprof,
             ..self.options.selection.clone()
         };
-        let other_metrics = match (self.target, profile.has_separate_values) {
-            (OutputFormat::Firefox, true) => profile.value_types.len().saturating_sub(1),
-            _ => 0,
+        let has_one = match self.target {
+            OutputFormat::Firefox => profile.has_separate_values,
+            OutputFormat::Folded | OutputFormat::Svg => metric.is_none(),
+            _ => false,
         };
+        let other_metrics = if has_one { profile.value_types.len().saturating_sub(1) } else { 0 };
         if let Some(key) = &selection.tag {
             profile.root_stacks_by_label(key, |thread| self.names_thread(thread));
         }
@@ -85,10 +87,13 @@ impl Conversion<'_> {
     }
 
     /// The requested metric, otherwise all, or the main one for targets with a single metric.
-    /// Widths of frames cannot be negative, so the net change of memory is written as gained memory.
+    /// Widths of frames cannot be negative, so flame graphs show memory that was gained instead of
+    /// the net change.
     fn metrics(&self, requested: Option<&Metric>, profile: &Profile) -> Vec<Metric> {
         match (requested, self.target) {
-            (Some(metric), _) if *metric == Metric::MEMORY => vec![Metric::MEMORY_GAINED],
+            (Some(metric), target) if *metric == Metric::MEMORY && !has_negative(target) => {
+                vec![Metric::MEMORY_GAINED]
+            }
             (Some(metric), _) => vec![metric.clone()],
             (None, OutputFormat::Folded | OutputFormat::Svg) => {
                 vec![self.options.selection.usual_metric(profile)]
@@ -155,6 +160,11 @@ impl Conversion<'_> {
             freed.fold((0, 0u64), |(sums, all), bytes| (sums + 1, all.saturating_add(bytes)));
         Loss::of(LossKind::FreedMemory, sums, Some(bytes))
     }
+}
+
+/// Whether an output of stacks can hold negative numbers.
+fn has_negative(target: OutputFormat) -> bool {
+    matches!(target, OutputFormat::Pprof | OutputFormat::Csv | OutputFormat::Jsonl)
 }
 
 /// The losses that occurred when the profile was loaded.

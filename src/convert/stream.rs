@@ -52,12 +52,11 @@ impl Conversion<'_> {
             (LossKind::TaskEvents, read.task_events),
             (LossKind::CutSamples, read.cut),
             (LossKind::DeepStacks, read.deep),
-            (LossKind::SpecialFrames, counts.left_out_frames),
-            (LossKind::FullModeMetrics, counts.left_out_metrics),
             (LossKind::WithoutMetric, counts.without_metric),
             (LossKind::NotUtf8, counts.replaced),
         ];
-        let lost = losses.into_iter().filter_map(|(what, count)| Loss::of(what, count, None));
+        let losses = losses.into_iter().chain(counts.losses());
+        let lost = losses.filter_map(|(what, count)| Loss::of(what, count, None));
         let written = ConvertedCounts::Samples { samples: counts.samples };
         let converted = Converted { written, lost: lost.collect() };
         let (samples, unresolved) = (counts.samples, read.unresolved);

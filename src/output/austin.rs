@@ -13,6 +13,7 @@ use super::written::Written;
 use crate::model::profile::{FrameKind, Profile, ProfileFrame};
 use crate::model::sample::{Sample, SampleFrame, SampleSink, SampleThread};
 use crate::output::loss::LossKind;
+use memchr::{memchr, memchr2};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -69,6 +70,10 @@ pub struct AustinCounts {
     pub without_metric: u64,
     /// Names that were not UTF-8 and got U+FFFD.
     pub replaced: u64,
+    /// Names of functions with a colon, which readers take for the end of the file's name.
+    pub ambiguous: u64,
+    /// Names with a semicolon or line break, which became a space (dialect `full`).
+    pub separators: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +81,18 @@ enum Mode {
     Time,
     Memory,
     Full,
+}
+
+impl AustinCounts {
+    /// What the text cannot hold.
+    pub(crate) fn losses(&self) -> [(LossKind, u64); 4] {
+        [
+            (LossKind::SpecialFrames, self.left_out_frames),
+            (LossKind::FullModeMetrics, self.left_out_metrics),
+            (LossKind::AmbiguousNames, self.ambiguous),
+            (LossKind::ReplacedSeparators, self.separators),
+        ]
+    }
 }
 
 impl<'a, W: Write> AustinWriter<'a, W> {
@@ -143,6 +160,7 @@ impl<'a, W: Write> AustinWriter<'a, W> {
                 self.push_text(file);
                 self.line.push(b':');
                 self.push_text(function);
+                self.counts.ambiguous += u64::from(memchr(b':', function).is_some());
                 self.line.push(b':');
                 self.push_number(*line);
             }
@@ -189,7 +207,13 @@ impl<'a, W: Write> AustinWriter<'a, W> {
     fn push_text(&mut self, text: &[u8]) {
         let text = lossy(text);
         self.counts.replaced += u64::from(matches!(text, Cow::Owned(_)));
+        let start = self.line.len();
         self.line.extend_from_slice(&text);
+        if self.dialect == Dialect::Full && memchr2(b';', b'\n', &text).is_some() {
+            self.counts.separators += 1;
+            let name = self.line[start..].iter_mut();
+            name.filter(|byte| matches!(byte, b';' | b'\n')).for_each(|byte| *byte = b' ');
+        }
     }
 }
 
@@ -234,8 +258,7 @@ pub fn write_profile(
     })?;
     let (_, counts) = writer.finish()?;
     let mut written = Written { stacks: counts.samples, ..Written::default() };
-    written.lose(LossKind::SpecialFrames, counts.left_out_frames);
-    written.lose(LossKind::FullModeMetrics, counts.left_out_metrics);
+    counts.losses().into_iter().for_each(|(what, count)| written.lose(what, count));
     Ok(written)
 }
 

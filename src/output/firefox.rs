@@ -286,7 +286,7 @@ fn samples(
         written.add_one(0, weight(&entry));
         match nanoseconds {
             Some(each) => milliseconds_of(out, weight(&entry), each),
-            None => json::integer(out, weight(&entry)),
+            None => json::amount(out, weight(&entry), unit),
         }
     })?;
     if stacks.in_order {

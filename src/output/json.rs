@@ -1,6 +1,8 @@
 //! JSON that is written as it comes, without a document in memory.
 
+use super::quantity::fraction;
 use super::syntax::is_disruptive;
+use crate::model::profile::Unit;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
@@ -8,6 +10,15 @@ use std::io::{self, Write};
 pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) -> io::Result<()> {
     out.write_all(before.as_bytes())?;
     line(out, value)
+}
+
+/// Writes an amount. Those in [`Unit::MILLIONTHS`] become decimal numbers.
+pub(super) fn amount(out: &mut impl Write, amount: i64, unit: &Unit) -> io::Result<()> {
+    if !unit.is_millionths() {
+        return integer(out, amount);
+    }
+    let (sign, magnitude) = (if amount < 0 { "-" } else { "" }, amount.unsigned_abs());
+    write!(out, "{sign}{}{}", magnitude / 1_000_000, fraction(magnitude))
 }
 
 /// Writes a JSON value on a line of its own.

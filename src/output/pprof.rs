@@ -102,6 +102,7 @@ impl PprofWriter {
         let (mut locations, mut values) = (Message::default(), Message::default());
         for entry in stacks.iter() {
             if entry.values.iter().all(|value| *value == 0) {
+                self.written.lose(LossKind::ZeroStacks, 1);
                 continue;
             }
             locations.0.clear();

@@ -71,20 +71,20 @@ pub(crate) fn quantity(value: i64, unit: &Unit, exact: bool) -> String {
         (Some(each), _) => {
             signed_size(value.saturating_mul(i64::try_from(each).unwrap_or(i64::MAX)), exact)
         }
-        (None, Unit::Other(unit)) if **unit == *Unit::MILLIONTHS => {
-            let (whole, fraction) = (magnitude / 1_000_000, magnitude % 1_000_000);
-            let fraction = format!(".{fraction:06}");
-            format!(
-                "{minus}{}{}",
-                count(whole),
-                fraction.trim_end_matches('0').trim_end_matches('.')
-            )
+        (None, unit) if unit.is_millionths() => {
+            format!("{minus}{}{}", count(magnitude / 1_000_000), fraction(magnitude))
         }
         (None, Unit::Other(unit)) if !unit.is_empty() => {
             format!("{minus}{} {unit}", count(magnitude))
         }
         _ => format!("{minus}{}", count(magnitude)),
     }
+}
+
+/// The digits of millionths after the whole number, with the point: `.5`. Empty if there are none.
+pub(super) fn fraction(millionths: u64) -> String {
+    let digits = format!(".{:06}", millionths % 1_000_000);
+    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The length of an interval, which mostly is a whole number of its unit: `100 µs`, `10 ms`.

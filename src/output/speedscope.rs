@@ -84,7 +84,10 @@ fn profile(
         }
         json::array(out, "", &frames, |out, frame| json::integer(out, frame.0.into()))
     })?;
-    json::array(out, ",\"weights\":", &samples, |out, (_, number)| json::integer(out, *number))?;
+    let unit = &stacks.values[value].unit;
+    json::array(out, ",\"weights\":", &samples, |out, (_, number)| {
+        json::amount(out, *number, unit)
+    })?;
     written.stacks += samples.len() as u64;
     written.add_one(value, total);
     out.write_all(b"}")
@@ -136,5 +139,6 @@ fn profile_head(
         &format!("{} ({})", stacks.tracks[track].name, kind.name),
     )?;
     json::value(out, ",\"unit\":", &unit)?;
-    json::value(out, ",\"startValue\":0,\"endValue\":", &total)
+    out.write_all(b",\"startValue\":0,\"endValue\":")?;
+    json::amount(out, total, &kind.unit)
 }

@@ -6,8 +6,9 @@
 
 use super::written::{Written, line_label};
 use super::{Syntax, csv_error, json};
-use crate::model::profile::FrameId;
+use crate::model::profile::{FrameId, Unit, ValueType};
 use crate::model::stacks::{Entry, WeightedStacks};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Writes all values. Fails when the output cannot be written.
@@ -25,7 +26,8 @@ pub fn write(stacks: &WeightedStacks, syntax: Syntax, out: &mut impl Write) -> i
         Syntax::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             let times: &[_] = if stacks.in_order { &["start_us", "is_idle", "is_gc"] } else { &[] };
-            let values = stacks.values.iter().map(|value| &*value.name);
+            let names: Vec<_> = stacks.values.iter().map(column).collect();
+            let values = names.iter().map(|name| &**name);
             let columns = ["pid", "interpreter", "thread"]
                 .iter()
                 .chain(times)
@@ -62,6 +64,15 @@ fn frame(stacks: &WeightedStacks, id: FrameId, syntax: Syntax) -> String {
             )
         }
     }
+}
+
+/// The name of a value. `time` alone is in microseconds, and other numbers are whole.
+fn column(value: &ValueType) -> Cow<'_, str> {
+    let is_time = &*value.name == "time" && value.unit != Unit::Microseconds;
+    if is_time || value.unit.is_millionths() {
+        return format!("{}_{}", value.name, value.unit.name()).into();
+    }
+    Cow::Borrowed(&value.name)
 }
 
 fn csv_row(
@@ -120,7 +131,7 @@ fn json_row(
         )?;
     }
     for (value, number) in stacks.values.iter().zip(entry.values) {
-        json::value(out, ",", &value.name)?;
+        json::value(out, ",", &column(value))?;
         write!(out, ":{number}")?;
     }
     json::array(out, ",\"stack\":", stack, |out, frame| {

@@ -871,10 +871,13 @@ fn memory_that_went_out_of_use_is_told_as_lost() {
         dumptool().args(["top", "--metric", "memory-freed", "--format", "json"]).arg(fixture(file)),
         0,
     );
-    for output in ["a.folded", "a.pb.gz", "a.speedscope.json", "a.csv"] {
+    for output in ["a.folded", "a.svg", "a.speedscope.json"] {
         let loss = lost(file, output, &["--metric", "memory"]).unwrap();
         assert_eq!(loss["bytes"], freed["total"]["value"], "{output}");
         assert!(lost(file, output, &["--metric", "memory-gained"]).is_none(), "{output}");
+    }
+    for output in ["a.pb.gz", "a.csv"] {
+        assert!(lost(file, output, &["--metric", "memory"]).is_none(), "{output}");
     }
     assert!(lost(file, "a.mojo", &[]).is_none());
 }
@@ -1173,7 +1176,8 @@ fn thread_ids_are_decimal_and_names_stay_names() {
     )
     .unwrap();
     let threads = |path: &std::path::Path| {
-        let rows = json(dumptool().args(["top", "--by", "thread", "--format", "json"]).arg(path), 0);
+        let rows =
+            json(dumptool().args(["top", "--by", "thread", "--format", "json"]).arg(path), 0);
         let rows = rows["rows"].as_array().unwrap().clone();
         rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -1183,4 +1187,96 @@ fn thread_ids_are_decimal_and_names_stay_names() {
         dumptool().arg("convert").args([&trace, &path]).assert().success();
         assert_eq!(threads(&path), ["P10;T1234", "P10;Tfeed"], "{target}");
     }
+}
+
+/// Converts a profile and returns what was lost, by the text of its kind.
+fn lost(input: &std::path::Path, output: &std::path::Path, options: &[&str]) -> Vec<(String, u64)> {
+    let report = json(
+        dumptool().args(["convert", "--format", "json"]).args(options).args([input, output]),
+        0,
+    );
+    let lost = report["lost"].as_array().unwrap().iter();
+    lost.map(|loss| (loss["what"].as_str().unwrap().to_owned(), loss["count"].as_u64().unwrap()))
+        .collect()
+}
+
+#[test]
+fn hprof_has_samples_not_nanoseconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("c.hprof");
+    let lost = lost(&fixture("pprof/go127-cpu.pb.gz"), &output, &[]);
+    let top = json(dumptool().args(["top", "--format", "json"]).arg(&output), 0);
+    assert_eq!(top["total"]["value"], 57);
+    assert!(lost.iter().any(|(what, _)| what.starts_with("time metrics")), "{lost:?}");
+}
+
+#[test]
+fn fractions_stay_fractions() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("fractions.folded");
+    std::fs::write(&input, "a;b 1.5\nfoo 2.25\n").unwrap();
+    let output = folder.path().join("out.speedscope.json");
+    lost(&input, &output, &[]);
+    let written: Value = serde_json::from_slice(&std::fs::read(&output).unwrap()).unwrap();
+    assert_eq!(written["profiles"][0]["weights"], serde_json::json!([1.5, 2.25]));
+    let top = |path| {
+        dumptool()
+            .args(["top", "--color", "never"])
+            .arg(path)
+            .assert()
+            .success()
+            .get_output()
+            .stdout
+            .clone()
+    };
+    assert_eq!(top(&output), top(&input));
+    let csv = dumptool().args(["convert", "--to", "csv"]).arg(&input).arg("-").assert().success();
+    assert!(
+        csv.get_output().stdout.starts_with(b"pid,interpreter,thread,stack,samples_millionths")
+    );
+}
+
+#[test]
+fn names_that_austin_cannot_write_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("names.speedscope.json");
+    let document = serde_json::json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": {"frames": [{"name": "std::swap"}, {"name": "two\nlines"}]},
+        "profiles": [{"type": "sampled", "name": "t", "unit": "microseconds", "startValue": 0,
+            "endValue": 3, "samples": [[0], [0, 1]], "weights": [1, 2]}],
+    });
+    std::fs::write(&input, document.to_string()).unwrap();
+    let lost = lost(&input, &folder.path().join("o.austin"), &[]);
+    let count = |start: &str| lost.iter().find(|(what, _)| what.starts_with(start)).map(|it| it.1);
+    assert_eq!(count("names with colons"), Some(2), "{lost:?}");
+    assert_eq!(count("semicolons, line breaks"), Some(1), "{lost:?}");
+}
+
+#[test]
+fn other_metrics_and_samples_of_nothing_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    for target in ["d.folded", "d.svg", "d.hprof"] {
+        let lost = lost(&fixture("native/dhat-heap.json"), &folder.path().join(target), &[]);
+        assert!(
+            lost.iter().any(|(what, count)| what.contains("other than") && *count == 10),
+            "{lost:?}"
+        );
+    }
+    let lost = lost(&fixture("pprof/synth-inline.pb.gz"), &folder.path().join("s.pb"), &[]);
+    assert!(lost.iter().any(|(what, _)| what == "stacks with sum 0"), "{lost:?}");
+}
+
+#[test]
+fn the_change_of_memory_is_negative_in_pprof_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = fixture("mojo/tiny-3.6.0-memory-mem.mojo");
+    let output = folder.path().join("m.pb.gz");
+    lost(&input, &output, &["--metric", "memory"]);
+    let total = |path: &std::path::Path, metric: &str| {
+        let top =
+            json(dumptool().args(["top", "--format", "json", "--metric", metric]).arg(path), 0);
+        top["total"]["value"].as_i64().unwrap()
+    };
+    assert_eq!(total(&output, "memory"), total(&input, "memory"));
 }

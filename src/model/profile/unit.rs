@@ -55,6 +55,11 @@ impl Unit {
         }
     }
 
+    /// Whether numbers are fractions, stored as whole numbers of [`Unit::MILLIONTHS`].
+    pub(crate) fn is_millionths(&self) -> bool {
+        self.name() == Self::MILLIONTHS
+    }
+
     /// Nanoseconds per unit, if it is a unit of time. Accepts the abbreviations of `go tool pprof`.
     pub fn nanoseconds(&self) -> Option<u64> {
         match self.name() {

@@ -17,7 +17,7 @@ use super::super::written::{ValueSum, Written};
 use super::records::{Out, header, tag};
 use super::share::Share;
 use crate::model::names::NameId;
-use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, ProfileFrame};
+use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, ProfileFrame, Unit};
 use crate::output::loss::LossKind;
 use std::io::{self, Write};
 
@@ -30,11 +30,12 @@ pub fn write_profile(
     out: &mut impl Write,
 ) -> io::Result<Written> {
     let of_file = !profile.value_types.is_empty();
+    let is_memory = |metric: &Metric| metric.unit().bytes().is_some();
     // A memory metric of the file has one number, allocated memory. Standard metrics also count
     // freed memory.
-    let metric = metric.or_else(|| of_file.then(|| profile.default_metric()));
-    let is_memory = |metric: &Metric| metric.unit().bytes().is_some();
-    let counted = metric.clone().unwrap_or(Metric::SAMPLES);
+    let requested = metric.is_some();
+    let metric = metric.or_else(|| of_file.then(|| profile.default_metric()).filter(is_memory));
+    let counted = metric.clone().unwrap_or_else(|| sample_counts(profile));
     let mut writer =
         Writer { profile, wanted, out: Out::new(out, false), written: Written::default() };
     header(&mut writer.out)?;
@@ -51,12 +52,31 @@ pub fn write_profile(
             writer.alloc_sites(&Metric::MEMORY_GAINED, Some(&Metric::MEMORY_FREED))?
         }
     }
-    let lose_times =
-        !of_file && counted == Metric::SAMPLES && metric.is_none() && profile.total.time() != 0;
-    writer.written.lose(LossKind::SampledTimes, u64::from(lose_times));
+    let is_time = |metric: &Metric| metric.unit().nanoseconds().is_some();
+    let has_times = if of_file {
+        profile.metrics_in_order().iter().any(is_time)
+    } else {
+        profile.total.time() != 0
+    };
+    writer.written.lose(LossKind::SampledTimes, u64::from(metric.is_none() && has_times));
+    let others = profile.metrics().into_iter().filter(|metric| {
+        of_file && !requested && *metric != counted && !(has_times && is_time(metric))
+    });
+    writer.written.lose(LossKind::OtherValues, others.count() as u64);
+    let is_named = |frame: &&ProfileFrame| {
+        frame.kind == FrameKind::Kernel && !profile.names.text(frame.file).is_empty()
+    };
+    let files = profile.frames.iter().filter(is_named).count();
+    writer.written.lose(LossKind::KernelFiles, files as u64);
     writer.written.lose(LossKind::Metadata, profile.metadata.len() as u64);
     writer.out.flush()?;
     Ok(writer.written)
+}
+
+/// The number of samples. A file whose rows are sums may state it as a metric.
+fn sample_counts(profile: &Profile) -> Metric {
+    let is_count = |metric: &Metric| metric.name() == "samples" && *metric.unit() == Unit::Count;
+    profile.metrics_in_order().into_iter().find(is_count).unwrap_or(Metric::SAMPLES)
 }
 
 struct Writer<'a, W: Write> {
