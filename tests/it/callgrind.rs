@@ -277,6 +277,23 @@ fn a_call_graph_that_was_written_is_read_again() {
 }
 
 #[test]
+fn top_says_whether_there_are_no_calls_or_none_were_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.callgrind");
+    for (calls, footer) in [
+        ("", "100.0 % of 12 Ir; no calls, so that TOTAL is SELF\n"),
+        ("cfn=b\ncalls=0 1\n1 7\n", "100.0 % of 12 Ir · uncounted calls\n"),
+    ] {
+        let text = format!("version: 1\nevents: Ir\nfn=a\n1 5\n{calls}fn=b\n1 7\n");
+        std::fs::write(&path, text).unwrap();
+        let mut top = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let text = top.arg("top").arg(&path).output().unwrap().stdout;
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.ends_with(footer), "{text}");
+    }
+}
+
+#[test]
 fn a_call_graph_has_no_stacks_to_convert() {
     let dump = dumptool::open(fixture("native/callgrind.out.zst")).unwrap();
     let error = dump.convert("folded", &mut Vec::new()).unwrap_err();

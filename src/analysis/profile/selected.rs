@@ -96,7 +96,16 @@ impl<'a> Selected<'a> {
         graph.calls().iter().filter(|call| self.threads[call.thread.index()])
     }
 
-    /// The number of calls, of a profile that has them instead of stacks.
+    /// Whether calls add to the totals of functions, in a profile that has calls instead of stacks.
+    pub fn has_calls(&self) -> bool {
+        let calls = |graph| self.calls(graph).next().is_some();
+        self.profile
+            .calls
+            .as_ref()
+            .is_some_and(|graph| graph.totals().next().is_some() || calls(graph))
+    }
+
+    /// The number of calls, of a profile that has them instead of stacks; 0 if they are not counted.
     pub fn call_count(&self) -> Option<u64> {
         let graph = self.profile.calls.as_ref()?;
         // A file that states the total of each function also counts its calls, also from outside.

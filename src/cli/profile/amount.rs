@@ -32,6 +32,7 @@ pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String 
 /// The number of samples, or of calls if the profile has these instead of stacks.
 pub(crate) fn events(selected: &Selected<'_>) -> String {
     match selected.call_count() {
+        Some(0) if selected.has_calls() => "uncounted calls".to_owned(),
         Some(calls) => plural(calls, "call", "calls"),
         None => plural(selected.total.samples(), "sample", "samples"),
     }

@@ -197,7 +197,7 @@ impl View<'_> {
         };
         let before = if is_samples { " of" } else { " ·" };
         match selected.call_count() {
-            Some(0) => text.push_str("; no calls, so that TOTAL is SELF"),
+            Some(0) if !selected.has_calls() => text.push_str("; no calls, so that TOTAL is SELF"),
             _ => text.push_str(&format!("{before} {}{threads}", events(selected))),
         }
         let empty = &selected.without_frames;
