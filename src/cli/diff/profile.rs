@@ -13,7 +13,7 @@ use crate::cli::profile::{
     Amount, ProfileInput, by_of, load_profile, nouns, total_json, unit_name, with_filters,
 };
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural, showing};
+use crate::cli::size::{count, showing};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown as name};
 use crate::model::profile::{Metric, Values};
@@ -52,6 +52,8 @@ struct Side<'a> {
     metric: Metric,
     total: Values,
     amount: Amount,
+    /// The number of samples or calls, in words.
+    events: String,
 }
 
 /// Two profiles, and what changed from the old one to the new one.
@@ -84,6 +86,7 @@ impl<'a> Comparison<'a> {
                 metric: metric.clone(),
                 amount: Amount::new(metric, metric.whole(&selected.total), session.common.bytes),
                 total: selected.total.clone(),
+                events: loaded.events(&selected),
             };
             (side, top(&selected, by), selected)
         };
@@ -204,10 +207,9 @@ impl<'a> Comparison<'a> {
         let changed = showing(shown, self.changes.len(), &one, &many);
         let mut text = format!("{changed}, {} unchanged", count(self.unchanged));
         for (name, side) in [("old", &self.old), ("new", &self.new)] {
-            let samples = plural(side.total.samples(), "sample", "samples");
             let value = side.amount.show(side.total.get(&side.metric));
             let path = show_path(&side.loaded.input.path);
-            text.push_str(&format!(" · {name} {path}: {value} in {samples}"));
+            text.push_str(&format!(" · {name} {path}: {value} in {}", side.events));
         }
         if let Some(scale) = self.scale {
             text.push_str(&format!(" · old values multiplied by {scale:.4}"));

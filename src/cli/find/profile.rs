@@ -7,8 +7,8 @@ use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, ShortFiles, cost_columns, events, given_pattern, load_profile, no_function, nouns,
-    refuse_tag, stack_text, total_json, unit_name, whole, with_filters,
+    Amount, ShortFiles, cost_columns, given_pattern, load_profile, no_function, nouns, refuse_tag,
+    stack_text, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
 use crate::cli::size::showing;
@@ -72,7 +72,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let nouns = nouns(TopBy::Frames(by));
     let none = || format!("no {} found\n", nouns.0);
     let footer = || {
-        let (which, events) = (how_many(rows.len(), found.rows.len(), nouns), events(&selected));
+        let (which, events) =
+            (how_many(rows.len(), found.rows.len(), nouns), loaded.events(&selected));
         format!("{which}; shares of {} · {events}\n", whole(&selected.total, metric, amount))
     };
     let text = if rows.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };

@@ -4,6 +4,7 @@ use super::view::View;
 use crate::cli::session::Session;
 use crate::cli::size::{count, duration, interval, percent, plural, quantity, signed_size, size};
 use crate::cli::terminal::shown;
+use crate::input::Format;
 use crate::input::info::{
     CountsByName, Info, JfrDetails, JvmSetting, MetricInfo, ProfileDetails, ProfileInfo,
 };
@@ -26,7 +27,7 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
     let every =
         profile.interval_us.map(|every| format!(" every {}", interval(every))).unwrap_or_default();
     view.headline.push(format!("{measured}{every}"));
-    show_samples(profile, view, session);
+    show_samples(info.format, profile, view, session);
     show_sums(profile, view, session);
     let frames = format!("{} of names", plural(profile.strings, "string", "strings"));
     view.fact("frames", count(profile.frames), frames);
@@ -47,7 +48,7 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
 }
 
 /// The number of samples with their threads and processes, and sums of a format's own metrics.
-fn show_samples(profile: &ProfileInfo, view: &mut View, session: &Session) {
+fn show_samples(format: Format, profile: &ProfileInfo, view: &mut View, session: &Session) {
     let who = [(profile.threads, "thread", "threads"), (profile.processes, "process", "processes")];
     let who: Vec<_> = who
         .into_iter()
@@ -60,8 +61,13 @@ fn show_samples(profile: &ProfileInfo, view: &mut View, session: &Session) {
     let are_own = profile.metrics.len() > 1 || !profile.metrics.iter().all(is_samples);
     let has_own = profile.mode.as_deref() == Some("samples") && are_own;
     let has_samples = has_own && profile.metrics.iter().any(is_samples);
+    let label = match format {
+        Format::Cprofile => "calls",
+        _ if has_samples => "records",
+        _ => "samples",
+    };
     view.fact(
-        if has_samples { "records" } else { "samples" },
+        label,
         count(profile.samples),
         who.into_iter().chain(recorded).collect::<Vec<_>>().join(", "),
     );

@@ -1,8 +1,8 @@
 //! Numbers of a metric.
 
-use crate::analysis::profile::{FrameBy, Selected, TopBy};
+use crate::analysis::profile::{FrameBy, TopBy};
 use crate::cli::args::ByArg;
-use crate::cli::size::{percent, plural, quantity};
+use crate::cli::size::{percent, quantity};
 use crate::cli::terminal::shown;
 use crate::model::profile::{Metric, Unit, Values};
 
@@ -27,15 +27,6 @@ pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String 
     ];
     let words = words.into_iter().find(|(known, _)| known == metric).map(|(_, words)| words);
     base + &words.unwrap_or_else(|| format!(" {}", shown(metric.name())))
-}
-
-/// The number of samples, or of calls if the profile has these instead of stacks.
-pub(crate) fn events(selected: &Selected<'_>) -> String {
-    match selected.call_count() {
-        Some(0) if selected.has_calls() => "uncounted calls".to_owned(),
-        Some(calls) => plural(calls, "call", "calls"),
-        None => plural(selected.total.samples(), "sample", "samples"),
-    }
 }
 
 /// The grouping of rows, from an option that has been checked to be for profiles, and its name.

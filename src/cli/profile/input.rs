@@ -2,7 +2,7 @@
 
 use super::ShortFiles;
 use super::require::{named, no_metric};
-use crate::analysis::profile::{MovedFolder, below, moved_folders};
+use crate::analysis::profile::{MovedFolder, Selected, below, moved_folders};
 use crate::cli::args::{NarrowOptions, ProfileOptions};
 use crate::cli::open::Input;
 use crate::cli::print::{Document, Value};
@@ -23,6 +23,8 @@ pub(crate) struct ProfileInput<'a> {
     pub(crate) input: &'a Input,
     pub(crate) profile: Arc<Profile>,
     pub(crate) selection: Selection,
+    /// Whether `--estimate` made the stacks from calls.
+    is_estimated: bool,
     filters: Box<NarrowOptions>,
     damage: Option<Error>,
 }
@@ -62,7 +64,8 @@ impl<'a> ProfileInput<'a> {
             });
         }
         let filters = Box::new(options.narrow.clone());
-        Self { input, profile, selection, filters, damage }
+        let is_estimated = options.estimate;
+        Self { input, profile, selection, is_estimated, filters, damage }
     }
 }
 
@@ -81,6 +84,21 @@ impl ProfileInput<'_> {
                 Ok(chosen.unwrap_or_else(|| self.profile.shown_metric()))
             }
         }
+    }
+
+    /// The number of samples, or of calls if the profile has these instead of stacks, in words.
+    pub(crate) fn events(&self, selected: &Selected<'_>) -> String {
+        match selected.call_count() {
+            Some(0) if selected.has_calls() => "uncounted calls".to_owned(),
+            Some(calls) => plural(calls, "call", "calls"),
+            None if self.is_estimated => "estimated stacks".to_owned(),
+            None => plural(selected.total.samples(), "sample", "samples"),
+        }
+    }
+
+    /// Whether the profile consists of samples, rather than of calls.
+    pub(crate) fn has_samples(&self) -> bool {
+        self.profile.calls.is_none() && !self.is_estimated
     }
 
     /// Refuses a metric that was not measured: its numbers would be all zero, or those of another

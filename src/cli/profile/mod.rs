@@ -9,7 +9,7 @@ mod require;
 mod rows;
 mod several;
 
-pub(super) use amount::{Amount, by_of, events, headings, nouns, unit_name, whole};
+pub(super) use amount::{Amount, by_of, headings, nouns, unit_name, whole};
 pub(super) use files::ShortFiles;
 pub(super) use input::{ProfileInput, UNAPPLIED, with_filters};
 pub(super) use load::{Kept, load_parts, load_profile, refused, warn_of_symbols};

@@ -5,7 +5,7 @@ use crate::cli::args::{ByArg, TopArgs};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Several, ShortFiles, by_of, cost_columns, events, headings, hottest_function,
+    Amount, ProfileInput, Several, ShortFiles, by_of, cost_columns, headings, hottest_function,
     load_several, nouns, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
@@ -70,7 +70,9 @@ pub(super) fn run(
     let is_histogram = loaded.profile.has_separate_values && metric.name() == "objects";
     let counts = loaded.profile.metric("object-count").filter(|_| is_histogram);
     let file_count = more.len() + 1;
-    let view = View { selected: &selected, by, metric, amount, files, counts, each, file_count };
+    let selected = &selected;
+    let view =
+        View { loaded: &loaded, selected, by, metric, amount, files, counts, each, file_count };
     let footer = || view.footer(shown, rest) + &bounds(all.bounds, by);
     let shown_as = match &verdict {
         Some(verdict) => Shown::Headed(verdict, &footer),
@@ -93,6 +95,7 @@ fn bounds(bounds: usize, by: TopBy) -> String {
 }
 
 struct View<'a> {
+    loaded: &'a ProfileInput<'a>,
     selected: &'a Selected<'a>,
     by: TopBy,
     metric: &'a Metric,
@@ -198,7 +201,7 @@ impl View<'_> {
         let before = if is_samples { " of" } else { " ·" };
         match selected.call_count() {
             Some(0) if !selected.has_calls() => text.push_str("; no calls, so that TOTAL is SELF"),
-            _ => text.push_str(&format!("{before} {}{threads}", events(selected))),
+            _ => text.push_str(&format!("{before} {}{threads}", self.loaded.events(selected))),
         }
         let empty = &selected.without_frames;
         if !empty.is_zero() {

@@ -145,12 +145,11 @@ impl<'a> View<'a> {
             };
             let all = &self.selected.total;
             let share = self.amount.percent(cost.get(self.metric));
-            let samples = match self.loaded.profile.calls {
-                Some(_) => String::new(),
-                None => {
-                    let all = plural(all.samples(), "sample", "samples");
-                    format!(" · {} of {all}", count(cost.samples()))
-                }
+            let samples = if self.loaded.has_samples() {
+                let all = self.loaded.events(self.selected);
+                format!(" · {} of {all}", count(cost.samples()))
+            } else {
+                String::new()
             };
             let (name, whole) = (shown(&root.name), whole(all, self.metric, &self.amount));
             let footer = format!("{name}: {share} of {whole}{samples}\n");
@@ -263,7 +262,7 @@ impl<'a> View<'a> {
         let all = tree.nodes().skip(1).filter(|node| !node.sums.total.is_zero()).count();
         let shown = shown.iter().filter(|node| node.node.node > 0).count();
         let whole_of = whole(&self.selected.total, self.metric, &self.amount);
-        let samples = plural(self.selected.total.samples(), "sample", "samples");
+        let samples = self.loaded.events(self.selected);
         let least = format!("{} %", (self.limits.min_share * 1e4).round() / 100.0);
         if shown < all {
             format!(
