@@ -176,6 +176,20 @@ fn the_sum_of_profiles_keeps_addresses_and_labels() {
 }
 
 #[test]
+fn where_accepts_the_values_that_tag_lists() {
+    let mojo = "mojo/tiny-3.4.1-full-gc-mem.mojo";
+    let (jfr, pprof) = ("jfr/shop_java17.jfr.zst", "pprof/synth-inline.pb.gz");
+    for (file, tag) in [(mojo, "thread"), (jfr, "thread"), (pprof, "thread"), (pprof, "bytes")] {
+        for row in top(file, &["--tag", tag])["rows"].as_array().unwrap() {
+            let value = format!("{tag}={}", row["name"].as_str().unwrap());
+            let of_value = ["total", "samples_total"].map(|key| row[key].as_i64().unwrap());
+            assert_eq!(total(file, &["--where", &value]), of_value, "{file} {value}");
+        }
+    }
+    assert_eq!(total(jfr, &["--where", "thread=/^ma/"]), total(jfr, &["--where", "thread=main"]));
+}
+
+#[test]
 fn a_filter_that_matches_nothing_does_not_deny_labels_and_threads() {
     let file = "pprof/synth-inline.pb.gz";
     let none = ["--where", "note=/no such note/"];

@@ -5,7 +5,7 @@
 
 use super::{FrameBy, Groups, LabelPattern, Pattern};
 use crate::model::profile::{
-    LabelValue, Narrowed, Profile, SampleLabel, StackId, StackIndex, StackTree, Unit,
+    LabelValue, Narrowed, Profile, ProfileThread, SampleLabel, StackId, StackIndex, StackTree, Unit,
 };
 use std::ops::Range;
 
@@ -82,11 +82,10 @@ impl ProfileFilter {
             });
             self.stacks(profile, &groups, &matching)
         });
-        let is_meant = |thread| self.has_labels(profile, thread);
         let threads = if self.labels.is_empty() {
             Vec::new()
         } else {
-            profile.threads.iter().map(|thread| is_meant(profile.labels_of(thread))).collect()
+            profile.threads.iter().map(|thread| self.has_labels(profile, thread)).collect()
         };
         profile.narrow(Narrowed { stacks, threads, time: self.time.clone() });
         unmatched
@@ -134,20 +133,23 @@ impl ProfileFilter {
         (stacks, moved.collect())
     }
 
-    fn has_labels(&self, profile: &Profile, labels: &[SampleLabel]) -> bool {
-        self.labels.iter().all(|(key, wanted)| {
-            let mut of_key =
-                labels.iter().filter(|label| profile.names.text(label.key) == key.as_str());
-            of_key.any(|label| match (wanted, label.value) {
-                (LabelPattern::Text(pattern), value) => {
-                    pattern.matches_path(&value.show(&profile.names))
-                }
-                (LabelPattern::Range(..), LabelValue::Text(_)) => false,
-                (LabelPattern::Range(least, most, is_time), LabelValue::Number(number, unit)) => {
-                    let factor = factor(profile.names.text(unit), *is_time);
-                    (*least..=*most).contains(&number.saturating_mul(factor))
-                }
-            })
+    fn has_labels(&self, profile: &Profile, thread: &ProfileThread) -> bool {
+        self.labels.iter().all(|(key, wanted)| match *wanted {
+            LabelPattern::Text(ref pattern) => {
+                let values = profile.label_values(thread, key);
+                values.iter().any(|value| pattern.matches_path(value))
+            }
+            LabelPattern::Range(least, most, is_time) => {
+                let is_in_range = |label: &SampleLabel| match label.value {
+                    LabelValue::Number(number, unit) => {
+                        let factor = factor(profile.names.text(unit), is_time);
+                        (least..=most).contains(&number.saturating_mul(factor))
+                    }
+                    LabelValue::Text(_) => false,
+                };
+                let mut labels = profile.labels_of(thread).iter();
+                labels.any(|label| profile.names.text(label.key) == key && is_in_range(label))
+            }
         })
     }
 }

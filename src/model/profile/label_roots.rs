@@ -12,16 +12,19 @@ impl Profile {
 
     /// The value of a label of a thread's samples, or `<no KEY>`. Several values are joined.
     pub fn label_value(&self, thread: &ProfileThread, key: &str) -> String {
+        let values = self.label_values(thread, key);
+        if values.is_empty() { format!("<no {key}>") } else { values.join(", ") }
+    }
+
+    /// The values of a label of a thread's samples.
+    pub(crate) fn label_values(&self, thread: &ProfileThread, key: &str) -> Vec<String> {
         let labels = self.labels_of(thread).iter();
         let values: Vec<String> = labels
             .filter(|label| self.names.text(label.key) == key)
             .map(|label| label.value.show(&self.names))
             .collect();
-        match (values.is_empty(), key) {
-            (true, Self::THREAD_KEY) if !thread.is_unknown() => thread.id(&self.names).to_owned(),
-            (true, _) => format!("<no {key}>"),
-            (false, _) => values.join(", "),
-        }
+        let is_thread = values.is_empty() && key == Self::THREAD_KEY && !thread.is_unknown();
+        if is_thread { vec![thread.id(&self.names).to_owned()] } else { values }
     }
 
     /// Puts a frame with the value of a label around every stack, like `go tool pprof -tagroot`.

@@ -13,7 +13,8 @@ pub struct Selection {
     pub metrics: Vec<Metric>,
     /// Keep only threads of this process.
     pub pid: Option<i128>,
-    /// Keep only samples with all of these labels: keys and values.
+    /// Keep only samples with all of these labels: keys, and values as
+    /// [`Profile::label_value`] returns them. The unit of a number may be omitted.
     pub labels: Vec<(String, String)>,
     /// The key of the labels by which samples are grouped. `None` if they are not grouped.
     pub tag: Option<String>,
@@ -35,7 +36,7 @@ impl Selection {
                 labels.any(|label| {
                     profile.names.text(label.key) == key
                         && label.value.is_called(value, &profile.names)
-                })
+                }) || profile.label_value(thread, key) == *value
             })
     }
 
