@@ -72,14 +72,14 @@ fn require_labels(
     selected.map(String::as_str).chain(event).try_for_each(|key| require_label(profile, key, input))
 }
 
-/// Refuses a label that no sample has.
+/// Refuses a label that no sample has. All samples have a thread, even if it is not known.
 fn require_label(profile: &Profile, key: &str, input: &Input) -> Result<(), UsageError> {
     let is_it = |label: &SampleLabel| profile.names.text(label.key) == key;
-    let is_known = match key {
-        Profile::THREAD_KEY => profile.threads.iter().any(|thread| !thread.is_unknown()),
-        _ => profile.labels.iter().flatten().any(is_it),
-    };
-    if is_known { Ok(()) } else { Err(no_label(profile, key, input)) }
+    if key == Profile::THREAD_KEY || profile.labels.iter().flatten().any(is_it) {
+        Ok(())
+    } else {
+        Err(no_label(profile, key, input))
+    }
 }
 
 /// The metric of a profile with this name. Fails with a [`UsageError`] that has the names of
