@@ -145,7 +145,7 @@ fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
     }
 }
 
-/// Lists existing threads in the error about one that does not exist.
+/// Lists known threads in the error about one that does not exist.
 fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageError {
     const SHOWN: usize = 20;
     let pid = selection.pid.map(|pid| format!("process {pid}"));
@@ -157,32 +157,28 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
         let id = thread.id(&profile.names);
         match selection.pid {
             Some(_) => format!("{} of process {}", shown(id), thread.pid),
-            None if id.is_empty() => "one without a name".to_owned(),
+            None if id.is_empty() => shown(&thread.label(&profile.names)),
             None => shown(id),
         }
     };
+    let known = profile.threads.iter().filter(|thread| !thread.is_unknown());
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
     let ((one, many), mut names): (_, Vec<_>) = match selection.pid {
         // If the process does not exist, the error lists processes; if only the thread is missing,
         // threads.
         Some(pid) if !has_pid(pid) => (
             ("process", "processes"),
-            profile
-                .threads
-                .iter()
-                .map(|thread| thread.process().unwrap_or(0).to_string())
-                .collect(),
+            known.filter_map(ProfileThread::process).map(|pid| pid.to_string()).collect(),
         ),
-        Some(pid) => (
-            ("thread", "threads"),
-            profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect(),
-        ),
-        None => (("thread", "threads"), profile.threads.iter().map(name).collect()),
+        Some(pid) => {
+            (("thread", "threads"), known.filter(|thread| thread.pid == pid).map(name).collect())
+        }
+        None => (("thread", "threads"), known.map(name).collect()),
     };
     let mut seen = FxHashSet::default();
     names.retain(|name| seen.insert(name.clone()));
     if names.is_empty() {
-        return error.hint("the profile has no threads");
+        return error.hint(format!("the profile names no {many}"));
     }
     let kind = if names.len() == 1 { one } else { many };
     let more = names.len().saturating_sub(SHOWN) as u64;
