@@ -391,13 +391,15 @@ impl Profile {
     }
 
     /// The metric with this name: one of the file's, or a standard one, for which the profile may
-    /// have no numbers. In names of standard metrics, `-` can replace `_`.
+    /// have no numbers. `-` and `_` can replace each other, unless another metric has the name.
     pub fn metric(&self, name: &str) -> Option<Metric> {
-        if self.value_types.is_empty() {
-            Metric::STANDARD.into_iter().find(|metric| metric.name() == name.replace('-', "_"))
-        } else {
-            self.metrics_of_file().into_iter().find(|metric| metric.name() == name)
-        }
+        let is_standard = self.value_types.is_empty();
+        let mut metrics =
+            if is_standard { Metric::STANDARD.to_vec() } else { self.metrics_of_file() };
+        let alike = |metric: &Metric| metric.name().replace('-', "_") == name.replace('-', "_");
+        let exact = metrics.iter().position(|metric| metric.name() == name);
+        let row = exact.or_else(|| metrics.iter().position(alike))?;
+        Some(metrics.swap_remove(row))
     }
 
     /// All metrics that can be selected: those for which the profile has numbers.

@@ -80,6 +80,8 @@ fn sums_flat_and_cum_are_those_of_go_tool_pprof() {
         };
         assert_eq!(profile.default_metric().name(), default, "{at}");
         for (metric, name) in metrics.iter().zip(&names) {
+            let hyphened = profile.metric(&metric.name().replace('_', "-"));
+            assert_eq!(hyphened.as_ref(), Some(metric), "{at}");
             let ours = functions(&profile, metric);
             for row in truth["top"][name].as_array().unwrap() {
                 let function = row[0].as_str().unwrap();
