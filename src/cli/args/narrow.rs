@@ -29,8 +29,8 @@ pub(in crate::cli) struct NarrowOptions {
     /// Leave out the callers of the outermost such function
     #[arg(long, value_name = "PATTERN")]
     pub(in crate::cli) show_from: Option<String>,
-    /// Only samples with this label, such as `--where request=17`; may be repeated (pprof, jfr).
-    /// VALUE is a text, a glob, `/REGEX/`, or a range such as `1KiB:`, `:4096` or `10ms:1s`
+    /// Only samples with this label of --tag, such as `--where request=17`; may be repeated. VALUE
+    /// is a text, a glob, `/REGEX/`, or a range such as `1KiB:`, `:4096` or `10ms:1s`
     #[arg(long = "where", value_name = "KEY=VALUE", value_parser = label)]
     pub(in crate::cli) labels: Vec<(String, String)>,
     /// Only samples from this time of the recording on, such as 10s (recordings with the time of

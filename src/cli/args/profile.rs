@@ -19,8 +19,8 @@ pub(in crate::cli) struct ProfileOptions {
     /// Only events of this type (jfr), such as `--event jdk.FileRead`: as `--where event=NAME`
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) event: Option<String>,
-    /// Group by the values of this label (pprof, jfr; `top`, `diff`), or make them the outermost
-    /// frames (`tree`, `convert`)
+    /// Group by the values of this label (`top`, `diff`), or make them the outermost frames (`tree`,
+    /// `convert`): `thread` in all profiles, others in pprof, jfr, perf-script and perf-data
     #[arg(long, value_name = "KEY")]
     pub(in crate::cli) tag: Option<String>,
     /// Only samples of this process
