@@ -151,7 +151,7 @@ impl Input {
         }
         let plural = |format: &Format| match format.title().split_once(" (") {
             Some((title, rest)) => format!("{title}s ({rest}"),
-            None => format!("{}s", format.title()),
+            None => format!("{}s", format.title().trim_end_matches('s')),
         };
         let titles: Vec<_> = formats.iter().map(plural).collect();
         let (path, titles) = (show_path(&self.path), titles.join(", "));
