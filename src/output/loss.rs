@@ -70,7 +70,7 @@ named! {
         NegativeNumbers = "negative values",
         EmptyStacks = "empty stacks (shown as <no frames>)",
         EmptyStackGaps = "empty stacks (shown as gaps)",
-        OtherValues = "values other than the first",
+        OtherValues = "metrics other than the main one (--metric writes another)",
         LineNumbers = "line numbers of frames",
         ReplacedSeparators = "semicolons, line breaks or a first # in names (replaced)",
         ZeroStacks = "stacks with sum 0",
