@@ -105,24 +105,37 @@ impl Wanted {
         })
     }
 
-    /// Refuses a function that the profile does not have.
+    /// Refuses names that no function of the profile has.
     fn check(&self, args: &FindArgs, labels: &[GroupLabel]) -> Result<(), UsageError> {
-        match (args.name(), &self.function) {
-            (Some(glob), Some(function)) if !labels.iter().any(|label| function.matches(label)) => {
-                Err(no_function(glob, labels))
-            }
-            _ => Ok(()),
+        if labels.iter().any(|label| self.names(label)) {
+            return Ok(());
         }
+        let pattern = args.name();
+        let has_pattern =
+            |label: &GroupLabel| self.function.as_ref().is_none_or(|name| name.matches(label));
+        if let Some(pattern) = pattern.filter(|_| !labels.iter().any(has_pattern)) {
+            return Err(no_function(pattern, labels));
+        }
+        let others = [("--namespace", &args.namespace), ("--exclude", &args.exclude)];
+        let others = others.map(|(option, glob)| Some(format!("{option} {}", glob.as_ref()?)));
+        let all = pattern.cloned().into_iter().chain(others.into_iter().flatten());
+        let all = all.collect::<Vec<_>>().join(" with ");
+        Err(UsageError::new(format!("no function matches {all}"))
+            .hint("`dumptool top -n 0` lists all functions"))
     }
 
-    fn has(&self, label: &GroupLabel) -> bool {
+    /// Whether a function has a name and a file that are wanted.
+    fn names(&self, label: &GroupLabel) -> bool {
         self.function.as_ref().is_none_or(|pattern| pattern.matches(label))
             && self.file.as_ref().is_none_or(|pattern| pattern.matches_path(&label.namespace))
             && self
                 .exclude
                 .as_ref()
                 .is_none_or(|not| !not.matches(label) && !not.matches_path(&label.namespace))
-            && (self.line.is_none() || self.line == label.line)
+    }
+
+    fn has(&self, label: &GroupLabel) -> bool {
+        self.names(label) && (self.line.is_none() || self.line == label.line)
     }
 }
 
