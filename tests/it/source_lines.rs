@@ -47,6 +47,10 @@ fn lines_have_their_values_and_other_versions_are_named() {
     at(4_000_000_000);
     let (_, warning) = source(&["--source", dir], &profile, "slow");
     assert!(warning.contains("may be a newer version than the one profiled"), "{warning}");
+    std::fs::write(&path, "def slow():\n\tone()\n").unwrap();
+    let (_, warning) = source(&["--source", dir], &profile, "slow");
+    assert!(!warning.contains("version"), "{warning}");
+    assert!(warning.contains("that were inlined: it has 2 lines"), "{warning}");
     std::fs::write(&path, "def slow():\n").unwrap();
     let (_, warning) = source(&["--source", dir], &profile, "slow");
     assert!(warning.contains("it has 1 line, slow has samples in line 3"), "{warning}");

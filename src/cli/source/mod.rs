@@ -74,6 +74,15 @@ struct Function {
     lines: BTreeMap<u32, Sums>,
 }
 
+impl Function {
+    /// Whether most samples are in lines after this one. A sample counts once for each line.
+    fn is_mostly_after(&self, end: u32) -> bool {
+        let lines = |after| self.lines.range(1..).filter(move |(line, _)| (**line > end) == after);
+        let samples = |(_, sums): (_, &Sums)| u128::from(sums.total.samples());
+        lines(true).map(samples).sum::<u128>() > lines(false).map(samples).sum()
+    }
+}
+
 /// The functions that the pattern matches, the most expensive first. Fails with a [`UsageError`] if
 /// the pattern matches no function.
 fn functions(
@@ -142,9 +151,13 @@ fn warn(function: &Function, text: Option<&Text>, loaded: &ProfileInput<'_>, ses
             let place = shown(&text.place);
             if last > text.len() {
                 let lines = plural(text.len().into(), "line", "lines");
-                warn(&format!(
-                    "{place} is another version than the one profiled: it has {lines}, {name} has samples in line {last}"
-                ));
+                // V8 gives the lines of inlined functions without their scripts.
+                let what = if function.is_mostly_after(text.len()) {
+                    "is another version than the one profiled"
+                } else {
+                    "probably lacks functions of other files that were inlined"
+                };
+                warn(&format!("{place} {what}: it has {lines}, {name} has samples in line {last}"));
             } else if let Some(changed) = text.changed_after(loaded) {
                 warn(&format!(
                     "{place} may be a newer version than the one profiled: it was changed {changed}"
