@@ -73,11 +73,11 @@ worded! {
             share: f64,
             /// The name of the metric.
             metric: String,
-        } = "{:.1} % of {metric} is {}", share * 100.0, outside_or_in(library);
+        } = "{:.1} % of {metric} is {}", share * 100.0, outside_or_in(library, HAS_SYMBOLS);
         /// Samples that were not recorded because the buffer was full (perf).
         LostSamples(count: u64) = "records that were lost because perf's buffer was full: {count}";
         /// Samples with bytes of the stack to unwind, which are not used (perf).
-        StackBytes(count: u64) = "samples whose stack was recorded as bytes (--call-graph dwarf) and not unwound: {count}; --symbols PATH says where the programs are";
+        StackBytes(count: u64) = "samples whose stack was recorded as bytes (--call-graph dwarf) and not unwound: {count}; {}", to_unwind(HAS_SYMBOLS);
         /// References to functions, locations or strings that the file lacks (pprof).
         DanglingReferences(count: u64) = "references to functions, locations or strings that are not in the file: {count}";
         /// Names that are not UTF-8 (pprof).
@@ -138,19 +138,40 @@ fn more_or_fewer(found: (u64, u64), expected: (u64, u64)) -> &'static str {
     }
 }
 
-fn outside_or_in(library: &str) -> String {
-    match library {
-        "" => "outside of all programs and libraries".to_owned(),
-        library => {
-            format!(
-                "in {library}, of which no symbols were found; --symbols PATH says where they are"
-            )
-        }
+/// Whether this build looks up symbols.
+const HAS_SYMBOLS: bool = cfg!(feature = "symbols");
+const NO_SYMBOLS: &str = "this build does not read symbols, one with `--features full` does";
+
+fn outside_or_in(library: &str, has_symbols: bool) -> String {
+    match (library, has_symbols) {
+        ("", _) => "outside of all programs and libraries".to_owned(),
+        (_, true) => format!(
+            "in {library}, of which no symbols were found; --symbols PATH says where they are"
+        ),
+        (_, false) => format!("in {library}, whose functions have no names: {NO_SYMBOLS}"),
     }
+}
+
+fn to_unwind(has_symbols: bool) -> &'static str {
+    if has_symbols { "--symbols PATH says where the programs are" } else { NO_SYMBOLS }
 }
 
 impl Serialize for InfoWarning {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_without_symbols_advise_no_option_that_they_refuse() {
+        assert!(outside_or_in("/usr/lib/libm.so.6", true).contains("--symbols PATH"));
+        assert!(to_unwind(true).contains("--symbols PATH"));
+        for text in [&*outside_or_in("/usr/lib/libm.so.6", false), to_unwind(false)] {
+            assert!(text.ends_with("one with `--features full` does"), "{text}");
+        }
     }
 }
