@@ -90,12 +90,14 @@ pub(in crate::cli) struct TopHeapOptions {
     /// Count objects and bytes in one pass, without retained sizes
     #[arg(long, visible_alias = "no-retained", conflicts_with_all = ["objects", "suspects"])]
     pub(in crate::cli) quick: bool,
-    /// Show likely leaks and wasted memory, each with a path from a root. Of native heap profiles
-    /// (heaptrack, dhat …), who allocated what leaked or was never used
+    /// Show likely leaks and wasted memory, each with a path from a root (heaps, jfr). Of native heap
+    /// profiles (heaptrack, dhat, massif, jemalloc, gperftools), who allocated what leaked or was
+    /// never used
     #[arg(long, conflicts_with_all = ["by", "sort", "objects"])]
     pub(in crate::cli) suspects: bool,
     /// Snapshot to use if the file has several (mvmheap, massif): a number from 0, `last` for the last
-    /// complete one (default), or `all` for growth over all snapshots
+    /// complete one (default of mvmheap; massif: the peak), or `all` for growth over all snapshots
+    /// (mvmheap)
     #[arg(long, value_name = "N|last|all", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshots>,
     #[command(flatten)]

@@ -45,6 +45,13 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
             }
         }
         Kind::Profile => {
+            if input.format == Format::Massif {
+                let all = args.heap.snapshot == Some(Snapshots::All);
+                let refused = input.refuse(Kind::Heap, &[("--snapshot all", all)]);
+                refused.map_err(|error| {
+                    error.hint("--snapshot N and --snapshot last show one snapshot")
+                })?;
+            }
             input.refuse(Kind::Heap, &args.filter.given())?;
             input.refuse(Kind::Heap, &args.known.given())?;
             if args.heap.suspects && input.format == Format::Jfr {

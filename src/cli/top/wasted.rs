@@ -44,6 +44,11 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         let sum = selected.total.get(&wasted);
         let amount = Amount::new(&wasted, sum, session.common.bytes);
         let sentence = hottest_function(&selected, &wasted, session).filter(|_| sum > 0)?;
+        let meaning = match (input.format, input.snapshot) {
+            (Format::Massif, None) => "live at the peak",
+            (Format::Massif, Some(_)) => "live at this snapshot",
+            _ => meaning,
+        };
         Some(Wasted { metric, meaning, total: amount.show(sum), sentence })
     });
     let rows: Vec<Wasted> = found.collect();
