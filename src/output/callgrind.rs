@@ -4,7 +4,8 @@
 //! Each value is an event. The number of calls is not known, so it is 0, as in `go tool pprof
 //! -callgrind`. In indirect recursion, a call that occurs in a stack several times counts once.
 //! Direct recursion produces no calls, so that the own costs of a function and those of its calls
-//! add up to its total cost.
+//! add up to its total cost. They add up to more for functions that call each other in a circle, as
+//! in callgrind's own files.
 //!
 //! A profile that has calls instead of stacks is written with its own calls, counts and costs.
 
