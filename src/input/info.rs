@@ -299,8 +299,8 @@ pub struct ProfileInfo {
     pub frames: u64,
     /// Distinct strings.
     pub strings: u64,
-    /// Sum of the time metric, where there is one.
-    pub time_us: Option<u64>,
+    /// Sum of the time metric; 0 if there is none.
+    pub time_us: u64,
     /// Sum of the time metric of samples that were not idle, if the mode records that.
     pub cpu_time_us: Option<u64>,
     /// Net sum of the memory metric, where the mode has one.

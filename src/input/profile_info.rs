@@ -48,18 +48,14 @@ pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo
 }
 
 /// Microseconds: the sum of the standard metric, or of the first one with a unit of time.
-fn time(profile: &Profile) -> Option<u64> {
-    if profile.value_types.is_empty() {
-        return Some(u64::try_from(profile.total.time()).unwrap_or(0));
-    }
-    profile.metrics().iter().find_map(|metric| {
-        let nanoseconds = u128::from(metric.unit().nanoseconds()?);
-        let number = u128::try_from(profile.total.get(metric)).unwrap_or(0);
-        Some(
-            u64::try_from(number.saturating_mul(nanoseconds).wrapping_div(1000))
-                .unwrap_or(u64::MAX),
-        )
-    })
+fn time(profile: &Profile) -> u64 {
+    let standard = profile.value_types.is_empty().then_some((Metric::TIME, 1000));
+    let of_unit = |metric: Metric| Some((metric.unit().nanoseconds()?, metric));
+    let own =
+        || profile.metrics().into_iter().find_map(of_unit).map(|(unit, metric)| (metric, unit));
+    let Some((metric, unit)) = standard.or_else(own) else { return 0 };
+    let number = u128::try_from(profile.total.get(&metric)).unwrap_or(0);
+    u64::try_from(number.saturating_mul(unit.into()).wrapping_div(1000)).unwrap_or(u64::MAX)
 }
 
 /// The metrics of a profile, the main one first, with their sums. Value types of a file are in its

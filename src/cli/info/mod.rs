@@ -272,7 +272,7 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
 
 impl Row<'_> {
     fn time(&self) -> Option<u64> {
-        self.profile.map_or_else(|| self.snapshot?.time_us, |profile| profile.time_us)
+        self.profile.map(|profile| profile.time_us).or_else(|| self.snapshot?.time_us)
     }
 }
 

@@ -81,12 +81,12 @@ fn show_samples(format: Format, profile: &ProfileInfo, view: &mut View, session:
 /// Times and memory.
 fn show_sums(profile: &ProfileInfo, view: &mut View, session: &Session) {
     let has_own = profile.mode.as_deref() == Some("samples");
-    if let Some(time) = profile.time_us.filter(|time| *time > 0 && !has_own) {
+    if profile.time_us > 0 && !has_own {
         let busy = profile
             .cpu_time_us
             .map(|time| format!(", {} of it on a CPU", duration(time)))
             .unwrap_or_default();
-        view.fact("time", duration(time), format!("over all threads{busy}"));
+        view.fact("time", duration(profile.time_us), format!("over all threads{busy}"));
     }
     if let Some(memory) = profile.memory_bytes {
         view.fact("memory", signed_size(memory, session.common.bytes), "net change");

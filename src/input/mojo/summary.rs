@@ -225,7 +225,7 @@ impl<'a> Tally<'a> {
             threads: self.threads.len() as u64,
             frames: self.symbols.keys.frame_count(),
             strings: self.symbols.keys.string_count(),
-            time_us: Some(clamp(self.time.0)),
+            time_us: clamp(self.time.0),
             cpu_time_us: matches!(mode, Some("full" | "cpu")).then(|| clamp(self.busy_time.0)),
             memory_bytes: (self.count("memory") > 0)
                 .then(|| self.memory.0.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
