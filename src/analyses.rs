@@ -10,7 +10,8 @@ use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::paths::Path;
 use crate::analysis::paths::cycle::cycle;
-use crate::analysis::paths::several::{Distances, Several};
+use crate::analysis::paths::distances::RootDistances;
+use crate::analysis::paths::several::Several;
 use crate::analysis::paths::shortest::{Shortest, ShortestLinks};
 use crate::analysis::referrers::Referrers;
 use crate::analysis::root_groups::RootGroups;
@@ -60,7 +61,7 @@ struct Kept {
     referrers: OnceLock<Referrers>,
     shortest: OnceLock<Arc<ShortestLinks>>,
     by_type: OnceLock<Arc<ObjectsByType>>,
-    distances: OnceLock<Distances>,
+    distances: OnceLock<RootDistances>,
     shapes: OnceLock<Arc<CollectionShapes>>,
     texts: OnceLock<TextSignatures>,
     largest: OnceLock<LargestByType>,
@@ -171,7 +172,7 @@ impl<'h> Analyses<'h> {
             return self.shortest().path(object).into_iter().collect();
         }
         let (heap, graph) = (&self.heap, &self.graph);
-        let distances = self.kept.distances.get_or_init(|| Distances::of(heap, graph));
+        let distances = self.kept.distances.get_or_init(|| RootDistances::of(heap, graph));
         let several = Several { heap, graph, distances, referrers: self.referrers() };
         several.paths(object, k, || self.shortest())
     }

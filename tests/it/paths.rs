@@ -164,10 +164,26 @@ fn check_shortest(heap: &Heap<'_>) {
     }
 }
 
+/// The objects at which paths begin, once for each origin: those that roots name, and others that
+/// synthetic objects hold.
+fn origins(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<ObjectId> {
+    let mut origins: Vec<ObjectId> = heap.roots().iter().map(|root| root.object).collect();
+    let named: BTreeSet<ObjectId> = origins.iter().copied().collect();
+    let live = live::live(graph);
+    for object in heap.objects().filter(|object| is_synthetic(heap, *object)) {
+        let held: BTreeSet<ObjectId> = graph.targets(object).collect();
+        let is_live = live.contains(object);
+        origins.extend(held.into_iter().filter(|held| is_live && !named.contains(held)));
+    }
+    origins.retain(|object| !is_synthetic(heap, *object));
+    origins
+}
+
 /// The lengths of all paths without cycles, shortest first, by walking all of them.
 fn all_lengths(heap: &Heap<'_>, graph: &Graph<'_>, to: ObjectId) -> Vec<usize> {
     let mut lengths = Vec::new();
-    let mut open: Vec<Vec<ObjectId>> = heap.roots().iter().map(|root| vec![root.object]).collect();
+    let mut open: Vec<Vec<ObjectId>> =
+        origins(heap, graph).into_iter().map(|object| vec![object]).collect();
     while let Some(path) = open.pop() {
         let last = *path.last().unwrap();
         if last == to {
@@ -188,7 +204,7 @@ fn all_lengths(heap: &Heap<'_>, graph: &Graph<'_>, to: ObjectId) -> Vec<usize> {
 
 fn check_several(heap: &Heap<'_>, k: usize) {
     let graph = Graph::of(heap);
-    for object in heap.objects() {
+    for object in heap.objects().filter(|object| !is_synthetic(heap, *object)) {
         let paths = several(heap, &graph, object, k);
         paths.iter().for_each(|path| assert_valid(heap, &graph, path, object));
         for (number, path) in paths.iter().enumerate() {
@@ -231,26 +247,31 @@ fn sketch(most: usize, immediates: bool) -> impl Strategy<Value = Sketch> {
                 references,
                 roots,
                 ephemerons,
-                synthetic: if immediates { synthetic.min(objects - 1) } else { 0 },
+                synthetic: synthetic.min(objects - 1),
             })
+            .prop_map(with_root_object)
     })
+}
+
+/// Where there are synthetic objects, the first of them stands for all roots, and is the first root.
+/// No object of a program refers to one of them.
+fn with_root_object(mut sketch: Sketch) -> Sketch {
+    let made_up = sketch.synthetic;
+    sketch.references.retain(|(from, to, _)| *from < made_up || *to >= made_up);
+    sketch.ephemerons.retain(|(_, _, value)| *value >= made_up);
+    if made_up > 0 {
+        let held: Vec<_> = sketch.roots.iter().map(|(object, _)| (0, *object, false)).collect();
+        sketch.references.extend(held);
+        sketch.roots.insert(0, (0, RootKind::Runtime));
+    }
+    sketch
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn paths_are_shortest(mut sketch in sketch(40, true)) {
-        // Where there are synthetic objects, the first of them stands for all roots, and is the
-        // first root. No object of a program refers to one of them.
-        let made_up = sketch.synthetic;
-        sketch.references.retain(|(from, to, _)| *from < made_up || *to >= made_up);
-        sketch.ephemerons.retain(|(_, _, value)| *value >= made_up);
-        if made_up > 0 {
-            let held: Vec<_> = sketch.roots.iter().map(|(object, _)| (0, *object, false)).collect();
-            sketch.references.extend(held);
-            sketch.roots.insert(0, (0, RootKind::Runtime));
-        }
+    fn paths_are_shortest(sketch in sketch(40, true)) {
         check_shortest(&sketch.heap());
     }
 

@@ -10,14 +10,14 @@ use crate::model::heap::{Heap, ObjectId};
 /// [`shortest_path`]: super::shortest_path
 pub struct RootDistances(Vec<u32>);
 
-pub(super) const UNREACHED: u32 = u32::MAX;
+const UNREACHED: u32 = u32::MAX;
 
 impl RootDistances {
     /// Searches the whole graph of the heap.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        // Paths begin after a synthetic object.
-        let after = |from, distance| if heap.is_made_up(from) { 0 } else { distance + 1 };
-        Self(distances(heap, graph, 0, after))
+        let mut counting = Counting { heap, distances: vec![UNREACHED; heap.len()] };
+        search::search(heap, graph, &Starts::of(heap, graph), &mut counting);
+        Self(counting.distances)
     }
 
     /// The distance of an object: 0 for one that a root holds. `None` if no root reaches it.
@@ -27,38 +27,26 @@ impl RootDistances {
     }
 }
 
-/// The distance of each object, or [`UNREACHED`]: `first` for those that roots hold. `after` takes
-/// an object with its distance, and returns that of its targets.
-pub(super) fn distances(
-    heap: &Heap<'_>,
-    graph: &Graph<'_>,
-    first: u32,
-    after: impl Fn(ObjectId, u32) -> u32,
-) -> Vec<u32> {
-    let mut counting = Counting { distances: vec![UNREACHED; heap.len()], first, after };
-    search::search(heap, graph, &Starts::of(heap, graph), &mut counting);
-    counting.distances
-}
-
-struct Counting<A> {
+struct Counting<'h, 'a> {
+    heap: &'h Heap<'a>,
     distances: Vec<u32>,
-    first: u32,
-    after: A,
 }
 
-impl<A: Fn(ObjectId, u32) -> u32> Marks for Counting<A> {
+impl Marks for Counting<'_, '_> {
     #[inline]
     fn is_marked(&self, object: ObjectId) -> bool {
         self.distances[object.index()] != UNREACHED
     }
 
     fn start(&mut self, object: ObjectId) {
-        self.distances[object.index()] = self.first;
+        self.distances[object.index()] = 0;
     }
 
     #[inline]
     fn follow(&mut self, from: ObjectId, _: usize, to: ObjectId) {
-        self.distances[to.index()] = (self.after)(from, self.distances[from.index()]);
+        // Paths begin after a synthetic object.
+        let steps = u32::from(!self.heap.is_made_up(from));
+        self.distances[to.index()] = self.distances[from.index()] + steps;
     }
 
     fn depend(&mut self, holder: ObjectId, value: ObjectId) {

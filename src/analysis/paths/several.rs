@@ -4,7 +4,7 @@
 //! computed the distance of each object, so the search always takes the unfinished path whose total
 //! length is the smallest possible, and walks back to a root without detours.
 
-use super::distances::{UNREACHED, distances};
+use super::distances::RootDistances;
 use super::search::Starts;
 use super::shortest::Shortest;
 use super::{Origin, Path, ReachedBy, Step, is_immediate};
@@ -22,7 +22,7 @@ pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -
     if k == 1 {
         return Shortest::of(heap, graph).path(object).into_iter().collect();
     }
-    let (distances, referrers) = (Distances::of(heap, graph), Referrers::of(&heap.references));
+    let (distances, referrers) = (RootDistances::of(heap, graph), Referrers::of(&heap.references));
     let several = Several { heap, graph, distances: &distances, referrers: &referrers };
     several.paths(object, k, || Shortest::of(heap, graph))
 }
@@ -34,7 +34,7 @@ pub struct Several<'s, 'h, 'a> {
     /// The graph of the heap.
     pub graph: &'s Graph<'h>,
     /// The distances of all objects from the roots of the graph.
-    pub distances: &'s Distances,
+    pub distances: &'s RootDistances,
     /// The referrers of all objects of the heap.
     pub referrers: &'s Referrers,
 }
@@ -50,26 +50,12 @@ impl Several<'_, '_, '_> {
         if k == 1 {
             return shortest().path(object).into_iter().collect();
         }
-        if self.distances.to(object) == UNREACHED || k == 0 {
+        if self.distances.of_object(object).is_none() || k == 0 {
             return Vec::new();
         }
         let starts = Starts::of(self.heap, self.graph);
         let found = Backward::new(self, &starts).search(object, k);
         if found.is_empty() { shortest().path(object).into_iter().collect() } else { found }
-    }
-}
-
-/// The number of steps to each object: 4 bytes each.
-pub struct Distances(Vec<u32>);
-
-impl Distances {
-    /// Searches the whole graph of the heap.
-    pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        Self(distances(heap, graph, 1, |_, distance| distance.saturating_add(1)))
-    }
-
-    fn to(&self, object: ObjectId) -> u32 {
-        self.0[object.index()]
     }
 }
 
@@ -86,7 +72,7 @@ struct Partial {
 
 struct Backward<'s, 'a> {
     heap: &'s Heap<'a>,
-    distances: &'s Distances,
+    distances: &'s RootDistances,
     referrers: &'s Referrers,
     /// Holders of the ephemerons in effect, by value.
     holders: FxHashMap<ObjectId, Vec<ObjectId>>,
@@ -162,9 +148,9 @@ impl<'s, 'a> Backward<'s, 'a> {
         let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
         before.extend(self.holders.get(&object).into_iter().flatten());
         before.retain(|referrer| {
-            self.distances.to(*referrer) != UNREACHED && !is_immediate(self.heap, *referrer)
+            self.distances.of_object(*referrer).is_some() && !is_immediate(self.heap, *referrer)
         });
-        before.sort_unstable_by_key(|referrer| (self.distances.to(*referrer), *referrer));
+        before.sort_unstable_by_key(|referrer| (self.distances.of_object(*referrer), *referrer));
         before.dedup();
         // More referrers are not needed: each of these leads to another path.
         let mut wanted = k.saturating_mul(4).saturating_add(16);
@@ -202,7 +188,7 @@ impl<'s, 'a> Backward<'s, 'a> {
         let missing = if partial.origin.is_some() {
             0
         } else {
-            self.distances.to(partial.object).saturating_sub(1)
+            self.distances.of_object(partial.object).unwrap_or_default()
         };
         let order = if partial.origin.is_some() { u32::MAX } else { partial.length };
         self.queue.push(Reverse((partial.length.saturating_add(missing), Reverse(order), number)));
