@@ -3,7 +3,7 @@
 use super::args::{GrowthArgs, GrowthSort, name_of};
 use super::heap::grown::{Growth as HeapGrowth, Newer};
 use super::heap::histogram::{add_types, count_types};
-use super::heap::{load, no_such_type};
+use super::heap::{Answers, load, no_such_type, report_warnings};
 use super::known::Rules;
 use super::minified::warn_if_minified;
 use super::open::Input;
@@ -28,12 +28,14 @@ const ROWS: usize = 20;
 
 pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status> {
     let rules = Rules::of(&args.known, session)?;
-    let Measured { unit, mut series, scale, times, status } = measure(args, session)?;
+    let Measured { unit, mut series, scale, times, mut status } = measure(args, session)?;
     series.retain(|series| !args.steady || series.is_steady());
     sort(&mut series, args.sort);
     let rows = session.shown(&series, args.limit, ROWS).0;
     let verdict = match unit {
-        Unit::Bytes if !args.quick && times.is_none() => verdict(args, &rules, session),
+        Unit::Bytes if !args.quick && times.is_none() => {
+            verdict(args, &rules, session, &mut status)
+        }
         _ => None,
     };
     args.known.only_with("heaps, without --quick", verdict.is_some())?;
@@ -94,22 +96,37 @@ fn sort(series: &mut [Series], by: GrowthSort) {
 }
 
 /// Describes the growth from the first heap to the last. `None` if one of them has no roots; an
-/// error if one is too large to be loaded.
+/// error if one is too large to be loaded. Their warnings count for `status`.
 fn verdict(
     args: &GrowthArgs,
     rules: &Rules,
     session: &Session,
+    status: &mut Status,
 ) -> Option<Result<HeapGrowth, anyhow::Error>> {
-    let loaded = |input: &Input| load(session, "growth", input, None, &args.heap);
-    let grown = || -> anyhow::Result<Option<HeapGrowth>> {
+    let mut grown = || -> anyhow::Result<Option<HeapGrowth>> {
         let (first, last) = (&args.files[0], &args.files[args.files.len() - 1]);
         let last = session.open(last)?;
-        let Some(newer) = Newer::of(loaded(&last)?.get(), (rules, last.format), session) else {
+        let newer = |heap: &Answers<'_>| Newer::of(heap, (rules, last.format), session);
+        let Some(newer) = with_heap(&last, args, session, status, newer)? else {
             return Ok(None);
         };
-        Ok(newer.since(loaded(&session.open_old(first)?)?.get()))
+        let first = session.open_old(first)?;
+        with_heap(&first, args, session, status, |heap| newer.since(heap))
     };
     grown().transpose()
+}
+
+/// Loads a heap for one answer and reports its warnings. The count of its types reported damage.
+fn with_heap<T>(
+    input: &Input,
+    args: &GrowthArgs,
+    session: &Session,
+    status: &mut Status,
+    answer: impl FnOnce(&Answers<'_>) -> T,
+) -> anyhow::Result<T> {
+    let held = load(session, "growth", input, None, &args.heap)?;
+    *status = (*status).max(report_warnings(session, input, held.get()));
+    Ok(answer(held.get()))
 }
 
 /// The values of all files.

@@ -1,6 +1,7 @@
 //! `growth`: what grows over several files.
 
 use crate::support::mojo::Mojo;
+use crate::support::ruby::SHOP;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -94,6 +95,24 @@ fn heaps_are_counted_as_top_counts_them() {
             .sum();
         assert_eq!(sum, quick(file));
     }
+}
+
+#[test]
+fn references_to_objects_that_a_heap_lacks_are_damage_as_in_top() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, flawed] = ["whole.json", "flawed.json"].map(|name| folder.path().join(name));
+    std::fs::write(&whole, SHOP).unwrap();
+    std::fs::write(&flawed, SHOP.replace(r#""0x220", "0x250""#, r#""0x220", "0x999""#)).unwrap();
+    let error = "references to objects that are not in the file: 1";
+    for files in [[&whole, &flawed], [&flawed, &whole]] {
+        let output = growth(&files.map(PathBuf::as_path), &[]);
+        assert_eq!(output.status.code(), Some(3));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(told, format!("error: {}: {error}\n", flawed.display()));
+    }
+    assert_eq!(growth(&[&whole, &whole], &[]).status.code(), Some(0));
+    assert_eq!(growth(&[&whole, &flawed], &["--lenient"]).status.code(), Some(0));
+    assert_eq!(growth(&[&whole, &flawed], &["--quick"]).status.code(), Some(0), "counts alone");
 }
 
 #[test]

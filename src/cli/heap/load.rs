@@ -170,21 +170,8 @@ pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l
 /// status.
 pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
     let terminal = &session.terminal;
-    let damage = damage(input, loaded);
-    // Omissions in every dump of HotSpot are not worth a warning.
-    for warning in
-        loaded.heap.warnings.iter().filter(|warning| session.common.verbose || !warning.is_usual())
-    {
-        if warning.is_damage() && damage.is_none() {
-            status::report_flaw(&input.path, &warning.text(), terminal);
-        } else {
-            terminal.warn(&input.path, &warning.text());
-        }
-    }
-    if session.common.verbose {
-        loaded.remarks.iter().for_each(|remark| terminal.warn(&input.path, remark));
-    }
-    if let Some(damage) = damage {
+    let flawed = report_warnings(session, input, loaded);
+    if let Some(damage) = damage(input, loaded) {
         status::report_damage(&input.path, damage, terminal);
         if loaded.incomplete && !loaded.heap.roots.is_empty() {
             terminal.warn(
@@ -193,6 +180,26 @@ pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_
             );
         }
         return Status::Damaged;
+    }
+    flawed
+}
+
+/// Prints the warnings of a loaded heap. Returns the status for them.
+pub(crate) fn report_warnings(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
+    let terminal = &session.terminal;
+    let is_whole = damage(input, loaded).is_none();
+    // Omissions in every dump of HotSpot are not worth a warning.
+    for warning in
+        loaded.heap.warnings.iter().filter(|warning| session.common.verbose || !warning.is_usual())
+    {
+        if warning.is_damage() && is_whole {
+            status::report_flaw(&input.path, &warning.text(), terminal);
+        } else {
+            terminal.warn(&input.path, &warning.text());
+        }
+    }
+    if session.common.verbose {
+        loaded.remarks.iter().for_each(|remark| terminal.warn(&input.path, remark));
     }
     if loaded.heap.warnings.iter().any(|warning| warning.is_damage()) {
         Status::Damaged

@@ -12,7 +12,9 @@ pub(crate) mod verdict;
 pub(crate) mod waste_words;
 
 pub(crate) use held::{Answers, HeldHeap};
-pub(crate) use load::{damage, load, load_as, load_for, open_heap, report_loaded, without_roots};
+pub(crate) use load::{
+    damage, load, load_as, load_for, open_heap, report_loaded, report_warnings, without_roots,
+};
 pub(crate) use objects::{
     Analysed, class_called, describe, find_object, known_types, matching_types, no_such_type,
     own_name, type_name,
