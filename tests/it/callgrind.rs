@@ -356,10 +356,11 @@ fn a_call_graph_that_is_written_again_has_the_same_costs_and_calls() {
 }
 
 #[test]
-fn cat_exits_with_status_3_where_the_costs_of_a_line_are_damaged() {
+fn cat_exits_with_status_3_where_costs_or_events_are_damaged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.callgrind");
-    for line in ["1 x", "1 2 3"] {
+    let (costs, events) = ("not the costs of a line", "a part with other events");
+    for (line, what) in [("1 x", costs), ("1 2 3", costs), ("events: Dr", events)] {
         let text = format!("# callgrind format\nevents: Ir\nfn=main\n1 2\n{line}\n");
         std::fs::write(&path, text).unwrap();
         for command in ["cat", "info", "top"] {
@@ -367,7 +368,7 @@ fn cat_exits_with_status_3_where_the_costs_of_a_line_are_damaged() {
             let output = program.args([command, "-q"]).arg(&path).output().unwrap();
             let error = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(3), "{command} {line}: {error}");
-            assert!(error.contains("not the costs of a line"), "{command} {line}: {error}");
+            assert!(error.contains(what), "{command} {line}: {error}");
         }
     }
 }

@@ -27,10 +27,6 @@ impl Events {
         self.names.iter().map(|name| metric(name).0).collect()
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.names.len()
-    }
-
     /// Parses costs into a buffer that is emptied before. `None` if there are more than events, or
     /// one is not a number.
     pub(super) fn costs(&self, text: &[u8], costs: &mut Vec<i128>) -> Option<()> {

@@ -117,19 +117,21 @@ pub(super) fn unsigned(text: &[u8]) -> Option<u64> {
     if text.starts_with(b"0x") { hex(text) } else { decimal(text) }
 }
 
-pub(in crate::input) type CallgrindLines<'a> = Meanings<'a, Callgrind>;
+pub(in crate::input) type CallgrindLines<'a> = Meanings<'a, Callgrind<'a>>;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::input) struct Callgrind {
+pub(in crate::input) struct Callgrind<'a> {
     /// Whether there is a position before the one of the source line.
     has_two_positions: bool,
+    /// The names of the events. Empty before the first part.
+    events: &'a [u8],
     /// The number of events, which is the largest number of costs on a line.
-    events: usize,
+    most_costs: usize,
     /// Whether a function has been named, to which costs belong.
     has_function: bool,
 }
 
-impl<'a> Meaning<'a> for Callgrind {
+impl<'a> Meaning<'a> for Callgrind<'a> {
     type Line = CallgrindLine<'a>;
 
     fn parse(&mut self, line: &TextLine<'a>, _: &mut TextLines<'a>) -> Parsed<Self::Line> {
@@ -140,6 +142,10 @@ impl<'a> Meaning<'a> for Callgrind {
             line.damage("not a line of a call graph", "`key: value`, `fn=name`, or costs")
         })?;
         match found {
+            CallgrindLine::Header { key: b"events", value } if !self.begins_part(value) => {
+                let message = "a part with other events than the one before";
+                Err(line.damage(message, "the same events in each part"))
+            }
             CallgrindLine::Cost(cost) if !self.has_costs(&cost) => {
                 Err(line.damage("not the costs of a line", "a number for each event at most"))
             }
@@ -151,8 +157,8 @@ impl<'a> Meaning<'a> for Callgrind {
     }
 }
 
-impl Callgrind {
-    fn parse_line<'a>(&mut self, line: &TextLine<'a>) -> Option<CallgrindLine<'a>> {
+impl<'a> Callgrind<'a> {
+    fn parse_line(&mut self, line: &TextLine<'a>) -> Option<CallgrindLine<'a>> {
         let text = line.text;
         if line.is_cut {
             return None;
@@ -169,9 +175,6 @@ impl Callgrind {
             let value = value.trim_ascii();
             if key == b"positions" {
                 self.has_two_positions = Words(value).count() > 1;
-            }
-            if key == b"events" {
-                self.events = Words(value).count();
             }
             return Some(CallgrindLine::Header { key, value });
         }
@@ -191,15 +194,22 @@ impl Callgrind {
         }
     }
 
+    /// Begins a part with these events. Returns `false` if the part before has others.
+    fn begins_part(&mut self, events: &'a [u8]) -> bool {
+        let before = std::mem::replace(&mut self.events, events);
+        self.most_costs = Words(events).count();
+        before.is_empty() || Words(before).eq(Words(events))
+    }
+
     /// Whether a line has a number for each event at most.
     fn has_costs(self, cost: &Cost<'_>) -> bool {
         let is_cost = |word: &[u8]| {
             word == b"." || unsigned(word.strip_prefix(b"-").unwrap_or(word)).is_some()
         };
-        Words(cost.costs).count() <= self.events && Words(cost.costs).all(is_cost)
+        Words(cost.costs).count() <= self.most_costs && Words(cost.costs).all(is_cost)
     }
 
-    fn cost<'a>(&self, text: &'a [u8]) -> Option<CallgrindLine<'a>> {
+    fn cost(&self, text: &'a [u8]) -> Option<CallgrindLine<'a>> {
         let mut words = Words(text);
         let mut position = Position::parse(words.next()?)?;
         if self.has_two_positions {

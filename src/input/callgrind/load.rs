@@ -128,15 +128,10 @@ impl Loader {
     fn header(&mut self, offset: u64, key: &[u8], value: &[u8]) -> Result<()> {
         match key {
             b"events" => {
-                let damage = |message| Error::corrupt(offset, message);
-                let events = Events::parse(value)
-                    .ok_or_else(|| damage("not the names of 1 to 64 events"))?;
-                if self.events.count() == 0 {
-                    self.builder.set_value_types(events.value_types(), 0);
-                } else if self.events != events {
-                    return Err(damage("a part with other events than the one before"));
-                }
-                self.events = events;
+                // The parser of lines accepts only parts with the same events.
+                self.events = Events::parse(value)
+                    .ok_or_else(|| Error::corrupt(offset, "not the names of 1 to 64 events"))?;
+                self.builder.set_value_types(self.events.value_types(), 0);
             }
             b"thread" => {
                 let name = self.builder.name(value);
