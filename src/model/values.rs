@@ -342,8 +342,14 @@ impl Heap<'_> {
     /// The name of a reference, given by its row: its label, or the key of the entry that it
     /// belongs to.
     pub fn reference_text(&self, row: usize) -> Cow<'_, str> {
-        let name = self.values.as_ref().and_then(|values| values.reference_name(self, row));
-        name.map_or_else(|| self.label(row).text(&self.names), Cow::Owned)
+        let key = self.reference_key(row);
+        key.map_or_else(|| self.label(row).text(&self.names), Cow::Owned)
+    }
+
+    /// The key of the entry that a reference belongs to, as in `['sid-3']`. `None` if it belongs to
+    /// none, or the key has no text.
+    pub(crate) fn reference_key(&self, row: usize) -> Option<String> {
+        self.values.as_ref()?.reference_name(self, row)
     }
 
     /// Returns the kinds of contents that the file has.

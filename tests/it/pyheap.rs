@@ -1,11 +1,11 @@
 //! Heap dumps of Python programs.
 
-use crate::support::pyheap::{APP, leaks};
+use crate::support::pyheap::{APP, App, leaks};
 use crate::support::{broken, fixture, json, read, records};
 use dumptool::analysis::collections::Collections;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Scope};
-use dumptool::analysis::verdict::{Surveyed, Verdict};
+use dumptool::analysis::verdict::{Surveyed, Suspect, Verdict};
 use dumptool::analysis::{DominatorTree, Histogram, Waste, WasteKind};
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
@@ -114,15 +114,55 @@ fn instances_without_slots_and_empty_collections_are_waste() {
     assert_eq!(found(WasteKind::EmptyCollection), (2, 88 + 1000 + 77));
 }
 
-/// An error that is kept keeps the variables of the calls that it passed.
-#[test]
-fn the_verdict_names_the_variable_of_a_call_that_a_traceback_keeps() {
-    let heap = leaks();
-    let heap = load(heap.as_bytes());
+fn suspects(dump: &str) -> Vec<Suspect> {
+    let heap = load(dump.as_bytes());
     let graph = Graph::of(&heap);
     let tree = DominatorTree::of_graph(&heap, &graph);
     let measured = Surveyed { heap: &heap, graph: &graph, tree: &tree };
-    let suspects = Verdict::of(measured, &Collections::of(&heap)).suspects;
+    Verdict::of(measured, &Collections::of(&heap)).suspects
+}
+
+/// The number of objects of each suspect, and their holder.
+fn held(app: &mut App) -> Vec<(u64, String)> {
+    let label = |found: Suspect| (found.count, found.holders[0].label.clone());
+    suspects(&app.dump()).into_iter().map(label).collect()
+}
+
+#[test]
+fn a_value_of_a_dict_is_named_by_its_key() {
+    let mut app = App::default();
+    let (blob, none) = (app.text("x", 1_000_000), app.list(&[]));
+    let inner = app.dict(&[("a.b", blob)]);
+    let dict = app.dict(&[("blob", inner), ("none", none)]);
+    assert_eq!(held(app.variable("D", dict)), [(1, "app.D['blob']['a.b']".to_owned())]);
+}
+
+#[test]
+fn a_list_is_named_and_not_the_dict_that_holds_it() {
+    for others in 0..2 {
+        let mut app = App::default();
+        let rows: Vec<u64> = (0..1000).map(|_| app.text("row", 1000)).collect();
+        let (rows, none) = (app.list(&rows), app.list(&[]));
+        let dict = app.dict(&[("rows", rows), ("none", none)][..=others]);
+        app.variable("CACHE", dict);
+        assert_eq!(held(&mut app), [(1000, "app.CACHE['rows']".to_owned())]);
+    }
+}
+
+#[test]
+fn values_of_many_dicts_are_not_named_by_the_key_of_one() {
+    let mut app = App::default();
+    let shared: Vec<u64> = (0..1000).map(|_| app.text("row", 1000)).collect();
+    let lists: Vec<u64> = (0..40).map(|_| app.list(&shared)).collect();
+    let entries: Vec<(&str, u64)> = lists.iter().map(|list| ("key", *list)).collect();
+    let dict = app.dict(&entries);
+    assert_eq!(held(app.variable("D", dict))[0].1, "app.D");
+}
+
+/// An error that is kept keeps the variables of the calls that it passed.
+#[test]
+fn the_verdict_names_the_variable_of_a_call_that_a_traceback_keeps() {
+    let suspects = suspects(&leaks());
     let words: Vec<_> = suspects
         .iter()
         .map(|found| {

@@ -67,3 +67,69 @@ pub fn leaks() -> String {
     }
     text + "{\"root\":\"module\",\"name\":\"app\",\"o\":[100]}\n{\"end\":true,\"objects\":3007}\n"
 }
+
+/// A program whose module `app` has variables.
+#[derive(Default)]
+pub struct App {
+    objects: u64,
+    lines: String,
+    variables: Vec<(&'static str, u64)>,
+}
+
+/// The types of an [`App`]: their names, which are their kinds, too, except for `Session`.
+const TYPES: [&str; 5] = ["module", "dict", "str", "list", "Session"];
+
+impl App {
+    fn add(&mut self, of: &str, size: usize, rest: &str) -> u64 {
+        let number = TYPES.iter().position(|name| *name == of).unwrap();
+        self.objects += 1;
+        let object = self.objects;
+        self.lines += &format!("{{\"o\":{object},\"t\":{number},\"s\":{size},\"c\":1{rest}}}\n");
+        object
+    }
+
+    pub fn text(&mut self, text: &str, size: usize) -> u64 {
+        self.add("str", size, &format!(",\"v\":\"{text}\""))
+    }
+
+    pub fn session(&mut self) -> u64 {
+        self.add("Session", 1000, "")
+    }
+
+    pub fn list(&mut self, items: &[u64]) -> u64 {
+        self.add("list", 56 + 8 * items.len(), &format!(",\"i\":{items:?}"))
+    }
+
+    pub fn dict(&mut self, entries: &[(&str, u64)]) -> u64 {
+        let key = |(key, value): &(&str, u64)| [self.text(key, 50), *value];
+        let entries: Vec<u64> = entries.iter().flat_map(key).collect();
+        self.add("dict", 64 + 50 * entries.len(), &format!(",\"k\":{entries:?}"))
+    }
+
+    pub fn variable(&mut self, name: &'static str, value: u64) -> &mut Self {
+        self.variables.push((name, value));
+        self
+    }
+
+    /// The text of the dump.
+    pub fn dump(&mut self) -> String {
+        let variables = std::mem::take(&mut self.variables);
+        let dictionary = self.dict(&variables);
+        let names = format!(",\"v\":\"app\",\"n\":0,\"r\":[{dictionary}]");
+        let module = self.add("module", 72, &names);
+        let mut text = String::from("{\"pyheap\":1,\"python\":\"3.13.0\",\"pointer\":8}\n");
+        for (number, name) in TYPES.iter().enumerate() {
+            let (module, kind) =
+                if *name == "Session" { ("app", "object") } else { ("builtins", *name) };
+            text += &format!(
+                "{{\"type\":{number},\"address\":{},\"module\":\"{module}\",",
+                number + 1_000_000
+            );
+            text += &format!("\"name\":\"{name}\",\"kind\":\"{kind}\"}}\n");
+        }
+        text += "{\"names\":0,\"of\":[\"__dict__\"]}\n";
+        text += &self.lines;
+        text += &format!("{{\"root\":\"module\",\"name\":\"app\",\"o\":[{module}]}}\n");
+        text + &format!("{{\"end\":true,\"objects\":{}}}\n", self.objects)
+    }
+}

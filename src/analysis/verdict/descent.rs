@@ -160,13 +160,17 @@ impl Descent {
         let before = (0..=element).take_while(|step| self.steps[*step].single().is_some());
         let mut container = before.last()?;
         let role = |step: usize| scene.role_of_kin(self.steps[step].kin);
-        // The table of a map, and the map in a set.
+        // The table of a map, and the map in a set, but not the value of a key.
         while container > 0
             && match role(container) {
                 Role::Inside | Role::Collided => {
                     role(container - 1).is_part() || is_collection(role(container - 1))
                 }
-                Role::Collection(_) => is_collection(role(container - 1)),
+                Role::Collection(_) => {
+                    let [outer, inner] =
+                        [container - 1, container].map(|at| self.steps[at].heads[0]);
+                    is_collection(role(container - 1)) && !scene.is_keyed(outer, inner)
+                }
                 _ => false,
             }
         {

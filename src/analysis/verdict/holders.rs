@@ -11,6 +11,7 @@ use crate::model::heap::{
 use crate::parallel;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -35,20 +36,20 @@ const MOST_HOLDERS: usize = 32;
 /// The maximum number of holders of one type that refer to one object by one field.
 const MOST_ALIKE: usize = 4;
 
-/// The maximum number of references of one object to search for a name.
-const MOST_REFERENCES: usize = 100_000;
+/// The row of a reference, if it is known, and its label.
+type Link = (Option<usize>, Label);
 
 /// The references and roots that hold some objects.
 pub(super) struct Holders {
-    /// Target, source and label, sorted.
-    references: Vec<(u32, ObjectId, Label)>,
+    /// Target, source, label, and the place among the references of the source, sorted.
+    references: Vec<(u32, ObjectId, Label, u32)>,
     roots: FxHashMap<ObjectId, u32>,
     /// Numbers of the objects whose references are known.
     known: FxHashSet<u32>,
     /// Numbers of objects whose unknown references are needed for a name.
     wanted: RefCell<BTreeSet<u32>>,
-    /// Labels of references that have been searched.
-    links: RefCell<FxHashMap<(ObjectId, ObjectId), Option<Label>>>,
+    /// References that have been searched.
+    links: RefCell<FxHashMap<(ObjectId, ObjectId), Option<Link>>>,
 }
 
 impl Holders {
@@ -94,7 +95,9 @@ impl Holders {
                 if let Some(number) =
                     scene.number(target).filter(|_| scene.number(source).is_some())
                 {
-                    found.push((number, source, label));
+                    let first = scene.survey.graph.references.range(source).start;
+                    let place = row.and_then(|row| u32::try_from(row - first).ok());
+                    found.push((number, source, label, place.unwrap_or(u32::MAX)));
                 }
             });
             found
@@ -117,13 +120,22 @@ impl Holders {
         scene: &'h Scene<'_, '_>,
         number: u32,
     ) -> impl Iterator<Item = (ObjectId, Label)> + 'h {
+        self.with_places(scene, number).map(|(source, label, _)| (source, label))
+    }
+
+    /// [`Holders::of_number`], with the places among the references of each object.
+    fn with_places<'h>(
+        &'h self,
+        scene: &'h Scene<'_, '_>,
+        number: u32,
+    ) -> impl Iterator<Item = (ObjectId, Label, u32)> + 'h {
         let start = self.references.partition_point(|(target, ..)| *target < number);
         let own = number..scene.end(number);
         self.references[start..]
             .iter()
             .take_while(move |(target, ..)| *target == number)
-            .map(|(_, source, label)| (*source, *label))
-            .filter(move |(source, _)| {
+            .map(|(_, source, label, place)| (*source, *label, *place))
+            .filter(move |(source, ..)| {
                 scene.number(*source).is_none_or(|from| !own.contains(&from))
             })
     }
@@ -149,14 +161,15 @@ impl Holders {
         self.want(number);
         let mut seen: FxHashMap<(u32, Label), usize> = FxHashMap::default();
         // Holders of one type and label mostly have similar names.
-        let references = self.of_number(scene, number).filter(|(source, label)| {
+        let references = self.with_places(scene, number).filter(|(source, label, _)| {
             let kin = scene.number(*source).map_or(0, |number| scene.kin(number));
             let alike = seen.entry((kin, *label)).or_default();
             *alike += 1;
             *alike <= MOST_ALIKE
         });
-        let places = references.take(MOST_HOLDERS).filter_map(|(source, label)| {
-            let place = self.field(scene, source, label, detours)?;
+        let places = references.take(MOST_HOLDERS).filter_map(|(source, label, place)| {
+            let row = scene.heap().references.range(source).nth(place as usize);
+            let place = self.field(scene, source, (row, label), detours)?;
             if place.label.trim_end_matches(FILE).is_empty() {
                 return None;
             }
@@ -174,16 +187,12 @@ impl Holders {
         all.min_by_key(says).map(|(.., place)| place)
     }
 
-    /// The label of a reference from one object to another. Cached, because the upper parts of many
-    /// paths are the same, and objects there may have very many references.
-    fn link(&self, scene: &Scene<'_, '_>, from: ObjectId, to: ObjectId) -> Option<Label> {
+    /// The reference from one object to another. Cached, because the upper parts of many paths are
+    /// the same, and objects there may have very many references.
+    fn link(&self, scene: &Scene<'_, '_>, from: ObjectId, to: ObjectId) -> Option<Link> {
         *self.links.borrow_mut().entry((from, to)).or_insert_with(|| {
-            let heap = scene.heap();
-            let references = &heap.references;
-            let mut rows = references.range(from).take(MOST_REFERENCES);
-            let row =
-                rows.find(|row| references.target(*row) == to && !references.is_weak(*row))?;
-            Some(heap.label_of(from, row))
+            let row = scene.reference(from, to)?;
+            Some((Some(row), scene.heap().label_of(from, row)))
         })
     }
 
@@ -194,7 +203,7 @@ impl Holders {
         holder: ObjectId,
         held: ObjectId,
     ) -> Option<&'h str> {
-        match self.link(scene, holder, held)?.kind() {
+        match self.link(scene, holder, held)?.1.kind() {
             LabelKind::Field(name) => Some(scene.heap().names.text(name)),
             _ => None,
         }
@@ -207,17 +216,17 @@ impl Holders {
         source: ObjectId,
         label: Label,
     ) -> Option<Place> {
-        self.field(scene, source, label, MOST_DETOURS)
+        self.field(scene, source, (None, label), MOST_DETOURS)
     }
 
     fn field(
         &self,
         scene: &Scene<'_, '_>,
         source: ObjectId,
-        label: Label,
+        link: Link,
         detours: usize,
     ) -> Option<Place> {
-        let mut way = Way { at: source, label, inner: None, parts: Vec::new(), known: None };
+        let mut way = Way { at: source, link, inner: None, parts: Vec::new(), known: None };
         for _ in 0..MOST_UP {
             let Some(field) = way.pass(scene) else { break };
             match anchored(scene, way.at, field, &way.parts) {
@@ -232,7 +241,7 @@ impl Holders {
             let Some(number) = scene.number(way.at) else { break };
             let up = scene.object(scene.dominator(number));
             match up.and_then(|up| Some((up, self.link(scene, up, way.at)?))) {
-                Some((up, found)) => (way.inner, way.at, way.label) = (Some(way.at), up, found),
+                Some((up, found)) => (way.inner, way.at, way.link) = (Some(way.at), up, found),
                 None if detours == 0 => break,
                 None => {
                     let named = self.place_within(scene, number, detours - 1);
@@ -251,10 +260,10 @@ impl Holders {
 /// The path up from a reference to an object with a name.
 struct Way<'h> {
     at: ObjectId,
-    label: Label,
+    link: Link,
     inner: Option<ObjectId>,
-    /// The names that were passed, the lowest first.
-    parts: Vec<&'h str>,
+    /// The names and keys that were passed, the lowest first.
+    parts: Vec<Cow<'h, str>>,
     /// A name that is known already, from the type of an object on the path.
     known: Option<Place>,
 }
@@ -263,7 +272,8 @@ impl<'h> Way<'h> {
     /// Passes the object at the present end of the path. Returns the field by which this object
     /// holds the previous one. `None` if the path ends here.
     fn pass(&mut self, scene: &Scene<'h, '_>) -> Option<&'h str> {
-        let field = match self.label.kind() {
+        let (row, label) = self.link;
+        let field = match label.kind() {
             LabelKind::Field(name) => scene.heap().names.text(name),
             _ => "",
         };
@@ -281,16 +291,19 @@ impl<'h> Way<'h> {
             Role::Collection(_) => inner.is_part() || matches!(inner, Role::Collection(_)),
             _ => inner.is_part(),
         });
-        if self.parts.len() < MOST_PARTS && !is_part {
-            if role == Role::Closure && field == CONTEXT {
-                self.parts.push(SCOPE);
+        let key = row.filter(|_| !role.is_part()).and_then(|row| scene.heap().reference_key(row));
+        if self.parts.len() < MOST_PARTS && (key.is_some() || !is_part) {
+            if let Some(key) = key {
+                self.parts.push(key.into());
+            } else if role == Role::Closure && field == CONTEXT {
+                self.parts.push(SCOPE.into());
             } else if !field.is_empty() && (!role.is_part() || scene.heap().has_attributes(self.at))
             {
                 if scene.named_role(field) != Some(Role::Inside) {
-                    self.parts.push(field);
+                    self.parts.push(field.into());
                 }
             } else if role.is_part() && self.inner.is_some() {
-                self.parts.push(ANY);
+                self.parts.push(ANY.into());
             }
         }
         Some(field)
@@ -310,8 +323,8 @@ impl<'h> Way<'h> {
             return Some(exact.unwrap_or(known));
         }
         place.or_else(|| {
-            let scope = self.parts.iter().position(|part| *part == SCOPE)?;
-            let label = self.parts[..scope].iter().rev().copied().collect::<Vec<_>>().join(".");
+            let scope = self.parts.iter().position(|part| part == SCOPE)?;
+            let label = self.parts[..scope].iter().rev().cloned().collect::<Vec<_>>().join(".");
             (scope > 0).then_some(Place::of(label, None))
         })
     }
@@ -323,7 +336,7 @@ fn anchored(
     scene: &Scene<'_, '_>,
     at: ObjectId,
     field: &str,
-    parts: &[&str],
+    parts: &[Cow<'_, str>],
 ) -> Option<Option<Place>> {
     let heap = scene.heap();
     if let Some(class) = heap.class_object(at) {
@@ -424,7 +437,7 @@ impl Outsides {
     }
 }
 
-fn joined(scene: &Scene<'_, '_>, anchor: Option<&str>, parts: &[&str]) -> Place {
+fn joined(scene: &Scene<'_, '_>, anchor: Option<&str>, parts: &[Cow<'_, str>]) -> Place {
     let is_program = anchor.map(|anchor| is_program(scene, anchor));
     joined_as(scene, anchor.unwrap_or_default().to_owned(), is_program, parts)
 }
@@ -433,7 +446,7 @@ fn joined_as(
     scene: &Scene<'_, '_>,
     label: String,
     is_program: Option<bool>,
-    parts: &[&str],
+    parts: &[Cow<'_, str>],
 ) -> Place {
     let mut place = Place::of(label, is_program);
     parts.iter().rev().for_each(|part| place.append(scene, part));

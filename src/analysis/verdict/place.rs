@@ -49,11 +49,11 @@ impl Place {
         self.label.contains(SCOPE)
     }
 
-    /// Appends the name of a field, or of a path without one.
+    /// Appends the name of a field, a key, or the sign of a path without a name.
     pub(super) fn append(&mut self, scene: &Scene<'_, '_>, part: &str) {
         let listens = |name: &str| scene.named_role(name) == Some(Role::Listeners);
         match part {
-            ANY => self.insert(ANY),
+            key if key.starts_with('[') => self.insert(key),
             SCOPE => {
                 self.end = None;
                 match self.label.find(FILE) {
@@ -84,8 +84,8 @@ impl Place {
     }
 }
 
-/// The name with `[*]` for each index: `ring[*].items` for `ring[17].items`. Arrays inside a Go
-/// object have a label for each element.
+/// The name with `[*]` for each index and each text that is a key: `ring[*].items` for
+/// `ring[17].items`. Arrays inside a Go object have a label for each element.
 pub(super) fn without_indexes(name: &str) -> Cow<'_, str> {
     if !name.contains('[') {
         return name.into();
@@ -93,11 +93,12 @@ pub(super) fn without_indexes(name: &str) -> Cow<'_, str> {
     let (mut pattern, mut rest) = (String::with_capacity(name.len()), name);
     while let Some(open) = rest.find('[') {
         let (before, after) = rest.split_at(open + 1);
-        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-        let (index, left) = after.split_at(digits);
+        let key = after.strip_prefix('\'').and_then(|text| text.find("']"));
+        let digits = || after.bytes().take_while(u8::is_ascii_digit).count();
+        let (index, left) = after.split_at(key.map_or_else(digits, |end| end + 2));
         // A label of Go may stand for all later elements: `[4096…]`.
         let left = if left.starts_with("…]") { left.trim_start_matches('…') } else { left };
-        let is_index = digits > 0 && left.starts_with(']');
+        let is_index = !index.is_empty() && left.starts_with(']');
         pattern.push_str(before);
         pattern.push_str(if is_index { "*" } else { index });
         rest = left;
@@ -115,6 +116,7 @@ mod tests {
         for (name, pattern) in [
             ("ring[17].items[3]", "ring[*].items[*]"),
             ("[4096…].items", "[*].items"),
+            ("cache['a'].rows", "cache[*].rows"),
             ("cache", "cache"),
             ("map[string]int", "map[string]int"),
             ("[4x] [", "[4x] ["),

@@ -19,6 +19,9 @@ const RECENT: usize = 16;
 /// Objects that one thread looks at before another may take the next ones.
 pub(super) const PART: usize = 1 << 16;
 
+/// The maximum number of references of one object to search for another.
+const MOST_REFERENCES: usize = 100_000;
+
 /// Names whose roles are kept.
 const MOST_NAMED: usize = 4096;
 
@@ -231,6 +234,19 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     pub(super) fn role_of_kin(&self, kin: u32) -> Role {
         self.roles.get(kin as usize).copied().unwrap_or(Role::Program)
+    }
+
+    /// The row of the reference from one object to another.
+    pub(super) fn reference(&self, from: ObjectId, to: ObjectId) -> Option<usize> {
+        let references = &self.heap().references;
+        let mut rows = references.range(from).take(MOST_REFERENCES);
+        rows.find(|row| references.target(*row) == to && !references.is_weak(*row))
+    }
+
+    /// Whether an object holds another one as the value of a key, by their numbers.
+    pub(super) fn is_keyed(&self, holder: u32, held: u32) -> bool {
+        let row = || self.reference(self.object(holder)?, self.object(held)?);
+        row().is_some_and(|row| self.heap().reference_key(row).is_some())
     }
 
     pub(super) fn kind(&self, kin: u32) -> TypeKind {
