@@ -150,6 +150,27 @@ fn a_list_is_named_and_not_the_dict_that_holds_it() {
 }
 
 #[test]
+fn dicts_in_a_dict_are_told_apart_by_their_contents() {
+    let mut app = App::default();
+    let mut sessions = |many| {
+        let entries: Vec<_> = (0..many).map(|_| ("key", app.session())).collect();
+        app.dict(&entries)
+    };
+    let (some, more) = (sessions(400), sessions(600));
+    let alike = app.dict(&[("a", some), ("b", more)]);
+    assert_eq!(held(app.variable("REG", alike)), [(1000, "app.REG".to_owned())]);
+
+    let mut app = App::default();
+    let rows: Vec<_> = (0..1200).map(|_| ("key", app.text("row", 1000))).collect();
+    let sessions: Vec<_> = (0..600).map(|_| ("key", app.session())).collect();
+    let (rows, sessions, none) = (app.dict(&rows), app.dict(&sessions), app.dict(&[]));
+    let unlike = app.dict(&[("a", rows), ("none", none), ("b", sessions)]);
+    // The texts include the keys.
+    let expected = [(2400, "app.REG['a']".to_owned()), (600, "app.REG['b']".to_owned())];
+    assert_eq!(held(app.variable("REG", unlike)), expected);
+}
+
+#[test]
 fn values_of_many_dicts_are_not_named_by_the_key_of_one() {
     let mut app = App::default();
     let shared: Vec<u64> = (0..1000).map(|_| app.text("row", 1000)).collect();

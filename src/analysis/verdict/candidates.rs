@@ -4,7 +4,7 @@ use super::alike::{divide, is_divisible, sample, sample_of};
 use super::candidate::Candidate;
 use super::descent::{Descent, thread_local_entries};
 use super::holders::{Holders, Outsides};
-use super::partition::{Partition, alone};
+use super::partition::Partition;
 use super::scene::{Group, Scene};
 use super::union::Owners;
 use crate::analysis::flood::{ALL, NOTHING};
@@ -22,7 +22,7 @@ pub(super) fn candidates(
         threads(scene, partition, owners, Enough { threads: 2, bytes: least, locals: false });
     let mut many = Vec::new();
     for mut group in scene.groups(tops.into_iter()) {
-        let singles: Vec<u32> = alone(scene, &group, least).collect();
+        let singles: Vec<u32> = partition.alone(scene, &group, least).collect();
         for single in singles {
             group.heads.retain(|head| *head != single);
             group.bytes = group.bytes.saturating_sub(scene.bytes(single));

@@ -2,6 +2,7 @@
 
 use super::scene::{Group, Held, Scene};
 use crate::model::heap::Role;
+use rustc_hash::FxHashMap;
 
 /// The path continues while one group below has this share of its owner's memory, in percent.
 const KEEP: u64 = 60;
@@ -32,9 +33,16 @@ pub(super) struct Descent {
     pub(super) steps: Vec<Group>,
     /// The groups that the last group holds.
     pub(super) rest: Vec<Held>,
-    /// The last object's parts on the way to several large objects of different types, none of which
-    /// holds nearly all.
-    pub(super) fork: Vec<u32>,
+    /// The end of the path at several large objects, if none of them holds nearly all.
+    pub(super) fork: Option<Fork>,
+}
+
+/// The last object of a path holds several large objects of different types or contents.
+pub(super) struct Fork {
+    /// The parts of the object on the way to the large ones.
+    pub(super) parts: Vec<u32>,
+    /// Collections of one type with different contents.
+    pub(super) apart: Vec<u32>,
 }
 
 impl Descent {
@@ -47,13 +55,11 @@ impl Descent {
             let mut rest = scene.below(&steps[last]);
             let is_one = steps.iter().all(|step| step.single().is_some());
             let single = steps[last].single().filter(|_| is_one);
-            let fork = single.map(|single| fork(scene, single)).unwrap_or_default();
-            if !fork.is_empty() {
+            let fork = single.and_then(|single| fork(scene, single));
+            if fork.is_some() {
                 return Self { steps, rest, fork };
             }
-            let enough = |held: &Held| {
-                u128::from(held.bytes) * 100 >= u128::from(steps[last].bytes) * u128::from(KEEP)
-            };
+            let enough = |held: &Held| is_enough(held.bytes, steps[last].bytes);
             let at = if rest.first().is_some_and(enough) {
                 Some(0)
             } else {
@@ -193,8 +199,9 @@ pub(super) fn is_collection(role: Role) -> bool {
 }
 
 /// The parts of an object on the way to its large objects, if these are of different types and
-/// no type holds enough for the path to continue: the entries of a map with several services.
-fn fork(scene: &Scene<'_, '_>, object: u32) -> Vec<u32> {
+/// no type holds enough for the path to continue: the entries of a map with several services. The
+/// values of a map that are collections with different contents are like several types.
+fn fork(scene: &Scene<'_, '_>, object: u32) -> Option<Fork> {
     let least = super::least(scene.live());
     let (mut parts, mut open, mut large) = (Vec::new(), vec![object], Vec::new());
     while let Some(number) = open.pop() {
@@ -202,7 +209,7 @@ fn fork(scene: &Scene<'_, '_>, object: u32) -> Vec<u32> {
             if scene.role(child).is_part() {
                 // A long chain of parts, such as the nodes of a list.
                 if parts.len() == MOST_FORKED {
-                    return Vec::new();
+                    return None;
                 }
                 parts.push(child);
                 open.push(child);
@@ -213,10 +220,42 @@ fn fork(scene: &Scene<'_, '_>, object: u32) -> Vec<u32> {
     }
     let kinds = scene.groups(large.into_iter());
     let sum = kinds.iter().fold(0_u64, |sum, kind| sum.saturating_add(kind.bytes));
-    let all = scene.bytes(object);
-    let is_enough = |bytes: u64| u128::from(bytes) * 100 >= u128::from(all) * u128::from(KEEP);
-    let is_fork = kinds.len() > 1 && !is_enough(kinds[0].bytes) && is_enough(sum);
-    if is_fork { parts } else { Vec::new() }
+    let (first, all) = (kinds.first()?, scene.bytes(object));
+    if !is_enough(sum, all) {
+        return None;
+    }
+    let unlike: Vec<&Group> = kinds.iter().filter(|kind| are_unlike(scene, object, kind)).collect();
+    let is_fork = if is_enough(first.bytes, all) {
+        unlike.iter().any(|kind| kind.kin == first.kin)
+    } else {
+        !parts.is_empty() || !unlike.is_empty()
+    };
+    let apart = unlike.into_iter().flat_map(|kind| kind.heads.iter().copied()).collect();
+    is_fork.then_some(Fork { parts, apart })
+}
+
+/// Whether the path continues with these bytes of an owner's.
+fn is_enough(bytes: u64, all: u64) -> bool {
+    u128::from(bytes) * 100 >= u128::from(all) * u128::from(KEEP)
+}
+
+/// Whether collections that an object holds by keys have different contents, and not several of them
+/// the contents of most bytes.
+fn are_unlike(scene: &Scene<'_, '_>, object: u32, collections: &Group) -> bool {
+    let Group { kin, heads, bytes: all, .. } = collections;
+    let are_keyed = || heads.iter().all(|head| scene.is_keyed(object, *head));
+    if heads.len() == 1 || !is_collection(scene.role_of_kin(*kin)) || !are_keyed() {
+        return false;
+    }
+    let mut contents: FxHashMap<Option<u32>, (u64, usize)> = FxHashMap::default();
+    for &head in heads {
+        let most = scene.below(&scene.single(head)).first().map(|held| held.kin);
+        let (bytes, count) = contents.entry(most).or_default();
+        *bytes = bytes.saturating_add(scene.bytes(head));
+        *count += 1;
+    }
+    let most = contents.values().max();
+    contents.len() > 1 && most.is_some_and(|(bytes, count)| *count == 1 || !is_enough(*bytes, *all))
 }
 
 /// The objects that a collection, or small parts of one, exists for, however much memory the parts

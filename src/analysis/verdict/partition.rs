@@ -5,7 +5,7 @@ use super::descent::{Descent, MANY, is_collection};
 use super::scene::{Group, Held, Scene};
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{ObjectId, Role, TypeKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::iter;
 
 /// The maximum number of rounds in which objects are opened. Each round passes one fan-out.
@@ -25,6 +25,8 @@ pub(super) struct Partition {
     pub(super) tops: Vec<u32>,
     /// The paths down from single owners that stay closed, by the owners' numbers.
     ways: FxHashMap<u32, Descent>,
+    /// The numbers of collections that have other contents than others beside them.
+    apart: FxHashSet<u32>,
 }
 
 impl Partition {
@@ -43,11 +45,13 @@ impl Partition {
             if round == MOST_ROUNDS {
                 break;
             }
-            for single in tally.large.iter().filter(|number| tally.is_alone(scene, **number)) {
-                if all.ways.contains_key(single) {
+            for single in &tally.large {
+                let is_alone = tally.is_alone(scene, *single) || all.apart.contains(single);
+                if !is_alone || all.ways.contains_key(single) {
                     continue;
                 }
                 let descent = Descent::of(scene, scene.single(*single));
+                all.apart.extend(descent.fork.iter().flat_map(|fork| &fork.apart));
                 match opened(scene, &descent) {
                     passed if passed.is_empty() => _ = all.ways.insert(*single, descent),
                     passed => open.extend(passed),
@@ -86,7 +90,15 @@ impl Partition {
     fn closed(scene: &Scene<'_, '_>) -> (Self, Vec<u32>) {
         let mut opened = ObjectSet::none(scene.survey.tree.dominators.len() + 1);
         opened.insert(ObjectId(0));
-        (Self { opened, tops: Vec::new(), ways: FxHashMap::default() }, vec![0])
+        (
+            Self {
+                opened,
+                tops: Vec::new(),
+                ways: FxHashMap::default(),
+                apart: FxHashSet::default(),
+            },
+            vec![0],
+        )
     }
 
     /// Opens passages, and calls `top` with all other children of opened objects.
@@ -109,6 +121,20 @@ impl Partition {
     /// The path down from a single owner.
     pub(super) fn way(&mut self, scene: &Scene<'_, '_>, single: u32) -> Descent {
         self.ways.remove(&single).unwrap_or_else(|| Descent::of(scene, scene.single(single)))
+    }
+
+    /// The members of a group that are examined one by one, because they hold enough for it.
+    pub(super) fn alone<'g>(
+        &'g self,
+        scene: &'g Scene<'_, '_>,
+        group: &'g Group,
+        least: u64,
+    ) -> impl Iterator<Item = u32> + 'g {
+        let is_alone = move |number: &u32| {
+            let bytes = scene.bytes(*number);
+            bytes >= least && (bytes > group.bytes / 2 || self.apart.contains(number))
+        };
+        group.heads.iter().copied().filter(is_alone)
     }
 
     /// Whether the contents of an object are divided.
@@ -172,24 +198,11 @@ impl Tally {
     }
 }
 
-/// The members of a group that hold enough to be examined one by one.
-pub(super) fn alone<'g>(
-    scene: &'g Scene<'_, '_>,
-    group: &'g Group,
-    least: u64,
-) -> impl Iterator<Item = u32> + 'g {
-    let outweighs = move |number: &u32| {
-        let bytes = scene.bytes(*number);
-        bytes >= least && bytes > group.bytes / 2
-    };
-    group.heads.iter().copied().filter(outweighs)
-}
-
 /// The objects on the path from an owner to the objects that it exists for: all but the last.
 fn opened(scene: &Scene<'_, '_>, descent: &Descent) -> Vec<u32> {
     let mut singles: Vec<u32> = descent.steps.iter().map_while(Group::single).collect();
-    if !descent.fork.is_empty() {
-        singles.extend(&descent.fork);
+    if let Some(fork) = &descent.fork {
+        singles.extend(&fork.parts);
         return singles;
     }
     // With several large groups, none of which is nearly all, the object is opened too.
