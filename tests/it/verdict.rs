@@ -296,11 +296,15 @@ fn entries_are_counted_where_the_collection_states_no_number() {
 
 /// Two maps with tickets, of `small` and `large` entries.
 fn two_maps(small: usize, large: usize) -> Planted {
+    maps_called(["app.SOLD", "app.OPEN"], small, large)
+}
+
+fn maps_called([large_name, small_name]: [&'static str; 2], small: usize, large: usize) -> Planted {
     let mut planted = Planted::default();
     let [map, node, ticket] =
         ["rt.Map", "rt.Node", "app.Ticket"].map(|name| planted.of(name, "", TypeKind::Instance));
     let table = planted.of("rt.Node[]", "", TypeKind::Array);
-    for (label, entries) in [("app.SOLD", large), ("app.OPEN", small)] {
+    for (label, entries) in [(large_name, large), (small_name, small)] {
         let map = planted.add(map, 48, None, label);
         let table = planted.add(table, 16, Some(map), "table");
         for _ in 0..entries {
@@ -336,6 +340,19 @@ fn what_grew_is_found_again_by_its_holder_with_exact_sizes() {
     assert_eq!(grown.bytes(), 600 * 56);
     let (holders, grown) = grew(&two_maps(0, 2000), &two_maps(900, 100)).unwrap();
     assert_eq!((&*holders, grown.old), (&["app.OPEN".to_owned()][..], size(0)));
+}
+
+#[test]
+fn what_grew_is_found_again_under_another_name() {
+    let size = |count: u64| Size { count, bytes: 48 + 16 + count * 56 };
+    let old = |name, large| {
+        let old = maps_called(["app.SOLD", name], 300, large);
+        grew(&old, &two_maps(900, large)).map(|(_, grown)| grown.old)
+    };
+    // The path to a variable may lead through another function.
+    assert_eq!(old("Layer.handle(): OPEN", 2000), Some(size(300)));
+    // The tickets were in a map of another name.
+    assert_eq!(old("router.stack", 2), Some(size(300)));
 }
 
 #[test]

@@ -30,6 +30,12 @@ const MOST_OWNERS: usize = 24;
 /// The maximum number of divisions of the objects of one type to examine, largest first.
 const MOST_DIVISIONS: usize = 64;
 
+/// The maximum number of objects whose contents are examined for an owner, largest first.
+const MOST_EXAMINED: usize = 16;
+
+/// An owner that grew by less than 1/`LEAST_GROWTH` of the growth of the heap does not explain it.
+const LEAST_GROWTH: u64 = 10;
+
 /// The maximum number of objects between the holder and the owner.
 const MOST_UP: usize = 64;
 
@@ -85,6 +91,8 @@ struct Trace {
     bytes: u64,
     /// The number of live objects of the type in which the memory accumulates.
     alike: u64,
+    /// The bytes of all live objects.
+    live: u64,
 }
 
 /// The stack of threads.
@@ -130,8 +138,9 @@ pub fn grown(
         Grown { owner: at, old: past.size(&owners[at], &heads[at]), new }
     });
     sized.find(|grown| {
-        grown.bytes() > 0
-            && past.is_plausible(&owners[grown.owner].trace, &heads[grown.owner], grown)
+        let trace = &owners[grown.owner].trace;
+        grown.bytes() > trace.live.saturating_sub(scene.live()) / LEAST_GROWTH
+            && past.is_plausible(trace, &heads[grown.owner], grown)
     })
 }
 
@@ -148,6 +157,7 @@ impl Trace {
             above: above(scene, heads[0]),
             bytes: heads.iter().fold(0, |sum, head| sum.saturating_add(scene.bytes(*head))),
             alike: candidate.kin().map_or(0, |kin| alike(scene, kin)),
+            live: scene.live(),
         }
     }
 }
@@ -156,6 +166,11 @@ fn type_name(scene: &Scene<'_, '_>, kin: u32) -> TypeName {
     let Some(type_row) = scene.heap().types.get(kin as usize) else { return TypeName::default() };
     let text = |name| scene.heap().names.text(name).to_owned();
     (text(type_row.name), text(type_row.namespace))
+}
+
+/// The last part of a holder's name: `sessions` of `app.js: store.sessions`.
+fn variable(label: &str) -> &str {
+    label.rsplit(['.', ' ']).next().unwrap_or(label)
 }
 
 /// The type of the object that dominates an object; empty for roots and synthetic objects.
@@ -193,7 +208,8 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
     }
 
     /// Whether objects can be new in an owner: its single holder existed before, or all objects of
-    /// their type became more. Otherwise the objects have a holder of another name now.
+    /// their type became more, by as many if none was found before. Otherwise the objects have a
+    /// holder of another name now.
     fn is_plausible(&self, trace: &Trace, heads: &[u32], grown: &Grown) -> bool {
         if trace.container.is_some() && !heads.is_empty() {
             return true;
@@ -203,7 +219,8 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
             return true;
         };
         let before = self.kins.get(element).map_or(0, |kin| alike(self.scene, *kin));
-        trace.alike.saturating_sub(before) >= more / 2
+        let least = if heads.is_empty() { more - more / 10 } else { more / 2 };
+        trace.alike.saturating_sub(before) >= least
     }
 
     /// The objects that each owner consisted of in the older heap.
@@ -278,13 +295,30 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
     ) -> Vec<u32> {
         let (scene, trace) = (self.scene, &owner.trace);
         if trace.container.is_some() {
-            let label = owner.finding.holders.first().map_or("", |holder| &holder.label);
-            let is_it = |number: &&u32| {
-                let place = naming.holders.place(scene, **number);
-                place.map_or(label.is_empty(), |place| place.label == label)
+            let wanted = owner.finding.holders.first().map_or("", |holder| &holder.label);
+            let label = |number: u32| {
+                naming.holders.place(scene, number).map_or_else(String::new, |place| place.label)
             };
-            let holder = objects.iter().find(is_it).map(|number| self.head(trace, *number));
-            return holder.into_iter().collect();
+            let heads = || objects.iter().map(|number| (*number, self.head(trace, *number)));
+            // Several paths with other names may lead to a variable, such as those of the functions
+            // that use it, and each heap has the shortest of its own.
+            let is_alike = |(number, head): &(u32, u32)| {
+                above(scene, *head) == trace.above && variable(&label(*number)) == variable(wanted)
+            };
+            let elements =
+                |head: u32| self.along(trace, scene.single(head)).and_then(|found| found.kin());
+            // Objects of the program's own type say as much as a name.
+            let has_own = |(_, head): &(u32, u32)| {
+                elements(*head).is_some_and(|kin| is_own(scene.role_of_kin(kin)))
+            };
+            let same = || heads().filter(|(number, _)| label(*number) == wanted);
+            let found = same()
+                .take(MOST_EXAMINED)
+                .find(|(_, head)| elements(*head).is_some())
+                .or_else(|| same().next())
+                .or_else(|| heads().find(is_alike).filter(|_| !wanted.is_empty()))
+                .or_else(|| heads().take(MOST_EXAMINED).find(has_own));
+            return found.map(|(_, head)| head).into_iter().collect();
         }
         let Some(first) = objects.first() else { return Vec::new() };
         let bytes = objects.iter().fold(0, |sum, number| scene.bytes(*number).saturating_add(sum));
