@@ -18,7 +18,7 @@ struct Sample<'a> {
 
 impl<'a> Loader<'_, 'a> {
     /// Reads the samples up to where the tables were cut: first their stacks and labels, then, when
-    /// all stacks have a number, their values. Of the file's end, all that is before a damage stays.
+    /// all stacks have a number, their values. If a sample is damaged, those before it stay.
     pub(super) fn samples(
         &mut self,
         bytes: &'a [u8],
