@@ -3,7 +3,7 @@
 use crate::analysis::glob::Glob;
 use crate::analysis::paths::Path;
 use crate::analysis::threads::frames;
-use crate::analysis::verdict::{Suspect, What};
+use crate::analysis::verdict::{Holder, Suspect, What};
 use crate::cli::heap::path::root_text;
 use crate::cli::heap::type_name;
 use crate::input::Format;
@@ -65,10 +65,19 @@ impl Facts<'_, '_> {
     }
 
     pub(super) fn is_held_by(&self, glob: &Glob) -> bool {
+        self.suspect.holders.iter().any(|holder| self.fits_holder(holder, glob))
+    }
+
+    /// Whether a holder that matches one of the patterns has at least so many entries.
+    pub(super) fn has_holder_with<'g>(
+        &self,
+        globs: impl Iterator<Item = &'g Glob> + Clone,
+        entries: u64,
+    ) -> bool {
         self.suspect.holders.iter().any(|holder| {
-            let type_id = holder.object.map(|object| self.heap.type_id(object));
-            glob.matches(&holder.label)
-                || type_id.is_some_and(|type_id| self.fits_type(type_id, glob))
+            let references = || holder.object.map(|object| self.references(object));
+            holder.entries.or_else(references).is_some_and(|count| count >= entries)
+                && globs.clone().any(|glob| self.fits_holder(holder, glob))
         })
     }
 
@@ -94,11 +103,39 @@ impl Facts<'_, '_> {
         }
     }
 
+    /// Whether steps of the path match the patterns in this order, and the last of them leads to an
+    /// object with at least so many references. Between the last two steps, no other matches the
+    /// last pattern.
+    pub(super) fn has_path_to(&self, globs: &[&Glob], entries: u64) -> bool {
+        let Some((last, before)) = globs.split_last() else { return false };
+        let mut matched = 0;
+        let mut is_next = before.is_empty();
+        self.steps().windows(2).any(|pair| {
+            let leads = is_next && pair[0].fits(last);
+            is_next = before.is_empty() || is_next && !leads;
+            let awaited = before.get(matched).or(before.last());
+            if awaited.is_some_and(|glob| pair[0].fits(glob)) {
+                matched = before.len().min(matched + 1);
+                is_next = matched == before.len();
+            }
+            leads && pair[1].object.is_some_and(|object| self.references(object) >= entries)
+        })
+    }
+
     pub(super) fn has_value(&self, glob: &Glob) -> bool {
         let objects = self.steps().iter().rev().filter_map(|step| step.object);
         objects
             .take(MOST_VALUES)
             .any(|object| self.heap.fields(object).any(|field| glob.matches(&field.to_string())))
+    }
+
+    fn fits_holder(&self, holder: &Holder, glob: &Glob) -> bool {
+        let type_id = holder.object.map(|object| self.heap.type_id(object));
+        glob.matches(&holder.label) || type_id.is_some_and(|type_id| self.fits_type(type_id, glob))
+    }
+
+    fn references(&self, object: ObjectId) -> u64 {
+        self.heap.references.range(object).len() as u64
     }
 
     fn fits_type(&self, type_id: TypeId, glob: &Glob) -> bool {

@@ -89,6 +89,9 @@ struct When {
     /// A field of an object on the path, with its value.
     value: Vec<Pattern>,
     min_count: u64,
+    /// The fewest references of the object to which the last step of `path` leads. Without `path`,
+    /// the fewest entries of a matching holder.
+    min_entries: u64,
     min_share: Share,
 }
 
@@ -109,6 +112,19 @@ impl When {
             && any(&self.state, &mut |glob| facts.has_state(glob))
             && facts.has_path(self.path.iter().map(|pattern| &pattern.0))
             && any(&self.value, &mut |glob| facts.has_value(glob))
+            && self.has_entries(facts)
+    }
+
+    fn has_entries(&self, facts: &Facts<'_, '_>) -> bool {
+        if self.min_entries == 0 {
+            true
+        } else if self.path.is_empty() {
+            let holder = self.holder.iter().map(|pattern| &pattern.0);
+            facts.has_holder_with(holder, self.min_entries)
+        } else {
+            let path: Vec<&Glob> = self.path.iter().map(|pattern| &pattern.0).collect();
+            facts.has_path_to(&path, self.min_entries)
+        }
     }
 }
 
