@@ -902,6 +902,25 @@ fn holders_in_one_array_have_one_name_and_a_single_one_keeps_its_index() {
     }
 }
 
+/// The exports of all modules are of one type, and the variable of one of them is what matters.
+#[test]
+fn a_map_in_one_object_is_told_apart_from_small_objects_of_its_type() {
+    let mut planted = Planted::default();
+    let [module, exports, map, ticket, text] =
+        ["app.Module", "rt.Exports", "rt.Map", "app.Ticket", "rt.Text"]
+            .map(|name| planted.of(name, "", TypeKind::Instance));
+    let objects = [(); 41].map(|()| {
+        let module = planted.add(module, 64, None, "module");
+        let object = planted.add(exports, 64, None, "live");
+        planted.link(module, object, "exports");
+        planted.add(text, 4000, Some(object), "text");
+        object
+    });
+    let map = planted.add(map, 48, Some(objects[0]), "tickets");
+    (0..1000).for_each(|_| _ = planted.add(ticket, 150, Some(map), "value"));
+    assert_eq!(planted.sizes(), [(40, 40 * 4064), (1000, 48 + 1000 * 150)]);
+}
+
 /// V8 writes `<symbol cache>` for `app[Symbol("cache")]`, and `<dummy>` for what is no property.
 #[test]
 fn a_property_with_a_symbol_for_its_key_has_a_name() {

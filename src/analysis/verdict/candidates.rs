@@ -37,11 +37,22 @@ pub(super) fn candidates(
     let mut outsides = Outsides::default();
     for group in many {
         let parts = divide(scene, &holders, &mut outsides, group);
-        let large =
-            parts.into_iter().enumerate().filter(|(at, part)| *at == 0 || part.bytes >= least);
+        let large = parts.into_iter().enumerate().filter(|(at, part)| {
+            (*at == 0 || part.bytes >= least) && !are_mixed(scene, part, least)
+        });
         candidates.extend(large.map(|(_, part)| Candidate::of(scene, part)));
     }
     candidates
+}
+
+/// Whether one object of a type that says nothing holds most of a group, and the others too little for
+/// a finding: they have nothing in common.
+fn are_mixed(scene: &Scene<'_, '_>, group: &Group, least: u64) -> bool {
+    let largest = group.heads.iter().map(|head| scene.bytes(*head)).max().unwrap_or(0);
+    group.heads.len() > 1
+        && scene.role_of_kin(group.kin) == Role::Runtime
+        && largest > group.bytes / 2
+        && group.bytes - largest < least
 }
 
 /// Adds to a finding the owners of its named type that also have a holder outside: one of the

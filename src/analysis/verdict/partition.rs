@@ -45,6 +45,7 @@ impl Partition {
             if round == MOST_ROUNDS {
                 break;
             }
+            all.tell_apart(scene, &tally.large);
             for single in &tally.large {
                 let is_alone = tally.is_alone(scene, *single) || all.apart.contains(single);
                 if !is_alone || all.ways.contains_key(single) {
@@ -67,6 +68,27 @@ impl Partition {
         tops.sort_unstable();
         all.tops = tops;
         all
+    }
+
+    /// Marks large owners that lead to collections with different contents, and these collections.
+    /// Their type is that of many other objects, such as the exports of all modules, and says nothing.
+    fn tell_apart(&mut self, scene: &Scene<'_, '_>, large: &[u32]) {
+        let mut of_contents: FxHashMap<(u32, u32), Vec<Vec<u32>>> = FxHashMap::default();
+        for &single in large {
+            let kin = scene.kin(single);
+            let says_nothing = scene.role_of_kin(kin) == Role::Runtime;
+            if !says_nothing || self.apart.contains(&single) || self.ways.contains_key(&single) {
+                continue;
+            }
+            let Descent { steps, .. } = &Descent::of(scene, scene.single(single));
+            let of_many = steps.iter().position(|step| step.count() >= MANY);
+            let path: Vec<u32> = steps.iter().map_while(Group::single).collect();
+            if let Some(contents) = of_many.filter(|many| *many == path.len()) {
+                of_contents.entry((kin, steps[contents].kin)).or_default().push(path);
+            }
+        }
+        let unlike = of_contents.into_values().filter(|alike| alike.len() == 1);
+        self.apart.extend(unlike.flatten().flatten());
     }
 
     /// Divides a heap so that these objects are owners.
