@@ -27,6 +27,7 @@ mod scene;
 mod scope;
 mod union;
 mod via;
+mod way;
 
 pub use finding::{AND_OTHERS, EachSize, Holder, Portion, Suspect, SuspectKind, What};
 pub use grown::{Grown, Size, TracedOwner, grown, owners};

@@ -1,0 +1,175 @@
+//! The path up from an object to one with a name.
+
+use super::holders::{CONTEXT, Link};
+use super::place::{ANY, FILE, Place, SCOPE};
+use super::scene::Scene;
+use super::via::frame_name;
+use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, RootKind, TypeKind, Value};
+use std::borrow::Cow;
+
+/// The maximum number of field names in a label.
+const MOST_PARTS: usize = 6;
+
+/// The path up from a reference to an object with a name.
+pub(super) struct Way<'h> {
+    pub(super) at: ObjectId,
+    pub(super) link: Link,
+    pub(super) inner: Option<ObjectId>,
+    /// The names and keys that were passed, the lowest first.
+    pub(super) parts: Vec<Cow<'h, str>>,
+    /// A name that is known already, from the type of an object on the path.
+    pub(super) known: Option<Place>,
+}
+
+impl<'h> Way<'h> {
+    /// Passes the object at the present end of the path. Returns the field by which this object
+    /// holds the previous one. `None` if the path ends here.
+    pub(super) fn pass(&mut self, scene: &Scene<'h, '_>) -> Option<&'h str> {
+        let (row, label) = self.link;
+        let field = match label.kind() {
+            LabelKind::Field(name) => scene.heap().names.text(name),
+            _ => "",
+        };
+        let role = scene.role_of(self.at);
+        let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
+        // Labels that are not fields begin with `<`, and so do properties whose key is a symbol.
+        let is_made_up = field.starts_with('<') && !field.starts_with("<symbol ");
+        if is_made_up || is_hidden(Some(role)) || is_hidden(scene.named_role(field)) {
+            return None;
+        }
+        let inner = self.inner.map(|inner| scene.role_of(inner));
+        let is_part = inner.is_some_and(|inner| match role {
+            // A class may hold a plain array.
+            Role::Program | Role::Record | Role::Passage => false,
+            Role::Collection(_) => inner.is_part() || matches!(inner, Role::Collection(_)),
+            _ => inner.is_part(),
+        });
+        let key = row.filter(|_| !role.is_part()).and_then(|row| scene.heap().reference_key(row));
+        if self.parts.len() < MOST_PARTS && (key.is_some() || !is_part) {
+            if let Some(key) = key {
+                self.parts.push(key.into());
+            } else if role == Role::Closure && field == CONTEXT {
+                self.parts.push(SCOPE.into());
+            } else if !field.is_empty() && (!role.is_part() || scene.heap().has_attributes(self.at))
+            {
+                if scene.named_role(field) != Some(Role::Inside) {
+                    self.parts.push(field.into());
+                }
+            } else if role.is_part() && self.inner.is_some() {
+                self.parts.push(ANY.into());
+            }
+        }
+        Some(field)
+    }
+
+    /// The name from further up if it is exact and the program's, otherwise the known one, or that
+    /// of a variable.
+    pub(super) fn better(mut self, place: Option<Place>) -> Option<Place> {
+        if let Some(known) = self.known.take() {
+            let exact = place.filter(|place| {
+                let is_short = place.label.matches('.').count() < MOST_PARTS;
+                place.is_program == Some(true)
+                    && !place.is_local
+                    && is_short
+                    && !place.label.contains(ANY)
+            });
+            return Some(exact.unwrap_or(known));
+        }
+        place.or_else(|| {
+            let scope = self.parts.iter().position(|part| part == SCOPE)?;
+            let label = self.parts[..scope].iter().rev().cloned().collect::<Vec<_>>().join(".");
+            (scope > 0).then_some(Place::of(label, None))
+        })
+    }
+}
+
+/// The name at an object that begins one: a class, a global object or an object of the program. The
+/// outer `None` means that the name continues with the holder of the object.
+pub(super) fn anchored(
+    scene: &Scene<'_, '_>,
+    at: ObjectId,
+    field: &str,
+    parts: &[Cow<'_, str>],
+) -> Option<Option<Place>> {
+    let heap = scene.heap();
+    if let Some(class) = heap.class_object(at) {
+        let name = heap.names.text(class.name);
+        let name = name.strip_prefix("class ").unwrap_or(name);
+        return Some(Some(joined(scene, Some(name), parts)));
+    }
+    if heap.type_of(at).kind == TypeKind::Class
+        && let Value::Name(name) = heap.value(at)
+    {
+        return Some(Some(match parts {
+            // Ruby writes the names of neither constants nor class variables.
+            [] => Place::of(format!("a constant of {name}"), Some(true)),
+            _ => joined(scene, Some(&name), parts),
+        }));
+    }
+    if let (Some(Role::Sigil(sigil)), [inner @ .., _]) = (scene.named_role(field), parts)
+        && let Value::Name(name) = heap.value(at)
+    {
+        return Some(Some(joined_as(scene, format!("{sigil}{name}"), Some(true), inner)));
+    }
+    match scene.role_of(at) {
+        Role::Passage if heap.type_of(at).kind == TypeKind::Class => Some(None),
+        Role::Passage if field.is_empty() => None,
+        Role::Passage => {
+            let is_program = !heap.is_made_up(at) && is_program(scene, field);
+            Some(Some(joined_as(scene, String::new(), Some(is_program), parts)))
+        }
+        Role::Frame if is_running(heap, at) => Some(None),
+        Role::Frame => {
+            let name = frame_name(scene, at)?;
+            let variable = joined_as(scene, String::new(), Some(true), parts);
+            let way = format!("local {}", variable.label);
+            Some((!parts.is_empty()).then(|| Place::variable(&way, &name, variable.is_program)))
+        }
+        Role::File(name) => {
+            let file = file_name(scene, at, name)?;
+            Some(Some(joined_as(scene, file + FILE, Some(true), parts)))
+        }
+        Role::Program | Role::Timer | Role::Task | Role::Loader if !parts.is_empty() => {
+            Some(Some(joined(scene, Some(heap.type_name(at)), parts)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a call frame is one of a running thread, whose roots name its variables.
+fn is_running(heap: &Heap<'_>, frame: ObjectId) -> bool {
+    heap.roots.iter().any(|root| root.object == frame && root.kind == RootKind::Frame)
+}
+
+/// The name of the file that an object represents, without folders.
+fn file_name(scene: &Scene<'_, '_>, at: ObjectId, field: &str) -> Option<String> {
+    let heap = scene.heap();
+    let is_name = |label: Label| match label.kind() {
+        LabelKind::Field(name) => heap.names.text(name) == field,
+        _ => false,
+    };
+    let mut names = heap.references_of(at).filter(|reference| is_name(reference.label));
+    let Value::Text { text, .. } = heap.value(names.next()?.target) else { return None };
+    let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn joined(scene: &Scene<'_, '_>, anchor: Option<&str>, parts: &[Cow<'_, str>]) -> Place {
+    let is_program = anchor.map(|anchor| is_program(scene, anchor));
+    joined_as(scene, anchor.unwrap_or_default().to_owned(), is_program, parts)
+}
+
+fn joined_as(
+    scene: &Scene<'_, '_>,
+    label: String,
+    is_program: Option<bool>,
+    parts: &[Cow<'_, str>],
+) -> Place {
+    let mut place = Place::of(label, is_program);
+    parts.iter().rev().for_each(|part| place.append(scene, part));
+    place
+}
+
+pub(super) fn is_program(scene: &Scene<'_, '_>, name: &str) -> bool {
+    scene.named_role(name).is_none_or(|role| role == Role::Program)
+}
