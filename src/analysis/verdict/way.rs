@@ -7,6 +7,9 @@ use super::via::frame_name;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, RootKind, TypeKind, Value};
 use std::borrow::Cow;
 
+/// The field of a function's variables that holds those of the function around it.
+const OUTER: &str = "previous";
+
 /// The maximum number of field names in a label.
 const MOST_PARTS: usize = 6;
 
@@ -37,6 +40,9 @@ impl<'h> Way<'h> {
         if is_made_up || is_hidden(Some(role)) || is_hidden(scene.named_role(field)) {
             return None;
         }
+        if self.is_to_outer_scope(scene, field) {
+            return Some(field);
+        }
         let inner = self.inner.map(|inner| scene.role_of(inner));
         let is_part = inner.is_some_and(|inner| match role {
             // A class may hold a plain array.
@@ -60,6 +66,13 @@ impl<'h> Way<'h> {
             }
         }
         Some(field)
+    }
+
+    /// Whether the reference leads from the variables of a function to those of the one around it.
+    fn is_to_outer_scope(&self, scene: &Scene<'h, '_>, field: &str) -> bool {
+        let held = || self.inner.or(self.link.0.map(|row| scene.heap().references.target(row)));
+        let is_alike = |held: ObjectId| scene.heap().type_id(held) == scene.heap().type_id(self.at);
+        field == OUTER && scene.role_of(self.at) == Role::Closure && held().is_none_or(is_alike)
     }
 
     /// The name from further up if it is exact and the program's, otherwise the known one, or that
