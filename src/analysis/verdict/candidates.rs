@@ -2,7 +2,7 @@
 
 use super::alike::{divide, is_divisible, sample, sample_of};
 use super::candidate::Candidate;
-use super::descent::{Descent, thread_local_entries};
+use super::descent::{Descent, is_enough, thread_local_entries};
 use super::holders::{Holders, Outsides};
 use super::partition::Partition;
 use super::scene::{Group, Scene};
@@ -45,13 +45,13 @@ pub(super) fn candidates(
     candidates
 }
 
-/// Whether one object of a type that says nothing holds most of a group, and the others too little for
-/// a finding: they have nothing in common.
+/// Whether one object of a type that says nothing holds most of a group, but it alone and the others
+/// too little for a finding: they have nothing in common.
 fn are_mixed(scene: &Scene<'_, '_>, group: &Group, least: u64) -> bool {
     let largest = group.heads.iter().map(|head| scene.bytes(*head)).max().unwrap_or(0);
-    group.heads.len() > 1
-        && scene.role_of_kin(group.kin) == Role::Runtime
-        && largest > group.bytes / 2
+    scene.role_of_kin(group.kin) == Role::Runtime
+        && largest < least
+        && is_enough(largest, group.bytes)
         && group.bytes - largest < least
 }
 

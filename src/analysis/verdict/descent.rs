@@ -234,8 +234,8 @@ fn fork(scene: &Scene<'_, '_>, object: u32) -> Option<Fork> {
     is_fork.then_some(Fork { parts, apart })
 }
 
-/// Whether the path continues with these bytes of an owner's.
-fn is_enough(bytes: u64, all: u64) -> bool {
+/// Whether these bytes are nearly all of an owner's, so that a path continues with them.
+pub(super) fn is_enough(bytes: u64, all: u64) -> bool {
     u128::from(bytes) * 100 >= u128::from(all) * u128::from(KEEP)
 }
 

@@ -221,7 +221,7 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
         }
         // Functions and plain objects lead to the names of the program and of the runtime alike.
         let outside = self.outsides.of(scene, source);
-        if matches!(scene.role_of(outside), Role::Closure | Role::Runtime) {
+        if matches!(scene.role_of(outside), Role::Closure | Role::Runtime | Role::Slice) {
             named.is_program = None;
         }
         if !is_one && !named.holder.label.is_empty() {

@@ -41,7 +41,7 @@ pub(super) fn variable_of_file(
 }
 
 /// The file of a function, without folders. `None` for a file of the runtime.
-fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<String> {
+pub(super) fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<String> {
     let path = scene.heap().location(function)?.file;
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())?;
     (scene.heap().named_role(&path) != Some(Role::Hidden)).then(|| file.to_owned())

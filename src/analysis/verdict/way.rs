@@ -3,12 +3,16 @@
 use super::holders::{CONTEXT, Link};
 use super::place::{ANY, FILE, Place, SCOPE};
 use super::scene::Scene;
+use super::scope::file_of;
 use super::via::frame_name;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, RootKind, TypeKind, Value};
 use std::borrow::Cow;
 
 /// The field of a function's variables that holds those of the function around it.
 const OUTER: &str = "previous";
+
+/// The variable for the object of a method, whose type is more informative.
+const THIS: &str = "this";
 
 /// The maximum number of field names in a label.
 const MOST_PARTS: usize = 6;
@@ -138,6 +142,7 @@ pub(super) fn anchored(
             let way = format!("local {}", variable.label);
             Some((!parts.is_empty()).then(|| Place::variable(&way, &name, variable.is_program)))
         }
+        Role::Closure if field == CONTEXT && !parts.is_empty() => scope(scene, at, parts),
         Role::File(name) => {
             let file = file_name(scene, at, name)?;
             Some(Some(joined_as(scene, file + FILE, Some(true), parts)))
@@ -147,6 +152,19 @@ pub(super) fn anchored(
         }
         _ => None,
     }
+}
+
+/// The name of a variable that a function uses. The function is only one of many paths to it, and all
+/// of them are in one file. Variables of the runtime have no file, and so has `this`.
+fn scope(
+    scene: &Scene<'_, '_>,
+    function: ObjectId,
+    parts: &[Cow<'_, str>],
+) -> Option<Option<Place>> {
+    scene.heap().location(function)?;
+    let inner = parts.strip_suffix(&[Cow::Borrowed(SCOPE)]).unwrap_or(parts);
+    let file = file_of(scene, function).filter(|_| inner.last().is_none_or(|name| name != THIS));
+    Some(file.map(|file| joined_as(scene, file + FILE, Some(true), inner)))
 }
 
 /// Whether a call frame is one of a running thread, whose roots name its variables.
