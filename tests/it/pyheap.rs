@@ -171,6 +171,19 @@ fn dicts_in_a_dict_are_told_apart_by_their_contents() {
 }
 
 #[test]
+fn dicts_in_two_attributes_of_one_object_are_told_apart() {
+    let mut app = App::default();
+    let [nodes, edges] = [600, 400].map(|many| {
+        let entries: Vec<_> = (0..many).map(|_| ("key", app.dict(&[]))).collect();
+        app.dict(&entries)
+    });
+    let graph = app.session_with(&[("nodes", nodes), ("edges", edges)]);
+    let held = held(app.variable("g", graph));
+    let labels: Vec<&str> = held.iter().map(|(_, label)| &**label).collect();
+    assert_eq!(labels, ["app.g.nodes", "app.g.edges"]);
+}
+
+#[test]
 fn values_of_many_dicts_are_not_named_by_the_key_of_one() {
     let mut app = App::default();
     let shared: Vec<u64> = (0..1000).map(|_| app.text("row", 1000)).collect();

@@ -96,6 +96,12 @@ impl App {
         self.add("Session", 1000, "")
     }
 
+    /// A session whose `__dict__` is an object.
+    pub fn session_with(&mut self, attributes: &[(&str, u64)]) -> u64 {
+        let attributes = self.dict(attributes);
+        self.add("Session", 48, &format!(",\"n\":0,\"r\":[{attributes}]"))
+    }
+
     pub fn list(&mut self, items: &[u64]) -> u64 {
         self.add("list", 56 + 8 * items.len(), &format!(",\"i\":{items:?}"))
     }

@@ -170,7 +170,9 @@ impl Descent {
         while container > 0
             && match role(container) {
                 Role::Inside | Role::Collided => {
-                    role(container - 1).is_part() || is_collection(role(container - 1))
+                    scene.has_attributes(self.steps[container].heads[0])
+                        || role(container - 1).is_part()
+                        || is_collection(role(container - 1))
                 }
                 Role::Collection(_) => {
                     let [outer, inner] =
@@ -244,7 +246,14 @@ pub(super) fn is_enough(bytes: u64, all: u64) -> bool {
 fn are_unlike(scene: &Scene<'_, '_>, object: u32, collections: &Group) -> bool {
     let Group { kin, heads, bytes: all, .. } = collections;
     let are_keyed = || heads.iter().all(|head| scene.is_keyed(object, *head));
-    if heads.len() == 1 || !is_collection(scene.role_of_kin(*kin)) || !are_keyed() {
+    if heads.len() == 1 || !is_collection(scene.role_of_kin(*kin)) {
+        return false;
+    }
+    // The attributes of an object have names of their own.
+    if scene.has_attributes(object) {
+        return true;
+    }
+    if !are_keyed() {
         return false;
     }
     let mut contents: FxHashMap<Option<u32>, (u64, usize)> = FxHashMap::default();

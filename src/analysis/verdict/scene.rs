@@ -249,6 +249,11 @@ impl<'s, 'a> Scene<'s, 'a> {
         row().is_some_and(|row| self.heap().reference_key(row).is_some())
     }
 
+    /// Whether an object is the dictionary that contains the attributes of another one.
+    pub(super) fn has_attributes(&self, number: u32) -> bool {
+        self.object(number).is_some_and(|object| self.heap().has_attributes(object))
+    }
+
     pub(super) fn kind(&self, kin: u32) -> TypeKind {
         self.heap().types.get(kin as usize).map_or(TypeKind::Instance, |type_row| type_row.kind)
     }
