@@ -105,7 +105,10 @@ impl Planted {
         for (object, (of, size, owner, label)) in self.objects.iter().enumerate() {
             builder.add_object(types[*of], *size);
             for (target, label) in owned.remove(&object).unwrap_or_default() {
-                let label = Label::field(builder.names().intern(label));
+                let label = match label {
+                    "" => Label::NONE,
+                    label => Label::field(builder.names().intern(label)),
+                };
                 let is_weak = label == weak;
                 builder.add_reference(ObjectId(target as u32), label, is_weak);
             }
@@ -179,6 +182,7 @@ const ROLES: Roles = &[
     ("rt.Function", Role::Closure),
     ("rt.Scope", Role::Closure),
     ("rt:*", Role::Hidden),
+    ("*/packages/*", Role::Runtime),
     ("rt.*", Role::Runtime),
 ];
 
@@ -536,6 +540,48 @@ fn a_variable_that_several_functions_use_is_named_with_their_file() {
 fn a_variable_is_not_named_with_a_file_of_the_runtime() {
     let (.., holders) = variable_of("rt:internal/timers").first();
     assert!(holders.iter().all(|holder| !holder.contains("timers")), "{holders:?}");
+}
+
+/// A class of a library holds functions whose variables are those of a function of the program.
+#[test]
+fn a_variable_of_an_outer_function_is_named_with_its_file_and_not_by_who_reaches_it() {
+    let expected = [("/srv/app/cart.js", "cart.js: cache"), ("rt:internal/timers", "cache")];
+    for (file, expected) in expected {
+        let mut planted = Planted::default();
+        let [layer, function, scope, map, entry] =
+            ["lib.Layer", "rt.Function", "rt.Scope", "rt.Map", "app.Entry"]
+                .map(|name| planted.of(name, "", TypeKind::Instance));
+        let layer = planted.add(layer, 16, None, "layer");
+        let function = planted.add(function, 16, Some(layer), "handle");
+        planted.value(function, Held::File(file));
+        let inner = planted.add(scope, 16, Some(function), "context");
+        let outer = planted.add(scope, 16, Some(inner), "previous");
+        let map = planted.add(map, 16, Some(outer), "cache");
+        (0..1000).for_each(|_| _ = planted.add(entry, 1000, Some(map), "[]"));
+        assert_eq!(planted.first().4, [expected], "{file}");
+    }
+}
+
+/// The name of a class says more than that of a variable in a file of a library.
+#[test]
+fn a_field_of_a_class_is_named_and_not_a_variable_of_a_library() {
+    let expected = [
+        ("/srv/app/shop.js", "shop.js: store.sessions"),
+        ("/srv/packages/session/index.js", "lib.MemoryStore.sessions"),
+    ];
+    for (file, expected) in expected {
+        let mut planted = Planted::default();
+        let [store, function, scope, map, entry] =
+            ["lib.MemoryStore", "rt.Function", "rt.Scope", "rt.Map", "app.Entry"]
+                .map(|name| planted.of(name, "", TypeKind::Instance));
+        let function = planted.add(function, 16, None, "rt.listener");
+        planted.value(function, Held::File(file));
+        let scope = planted.add(scope, 16, Some(function), "context");
+        let store = planted.add(store, 16, Some(scope), "store");
+        let map = planted.add(map, 16, Some(store), "sessions");
+        (0..1000).for_each(|_| _ = planted.add(entry, 1000, Some(map), "[]"));
+        assert_eq!(planted.first().4, [expected], "{file}");
+    }
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(super) fn variable_of_file(
         // Functions that share their variables are in one file.
         if let Some((function, _)) = functions.next() {
             parts.reverse();
-            let label = file_of(scene, function)? + FILE + &parts.join(".");
+            let label = file_of(scene, function)?.0 + FILE + &parts.join(".");
             return Some(Place::of(label, Some(true)));
         }
         number = above;
@@ -40,9 +40,11 @@ pub(super) fn variable_of_file(
     None
 }
 
-/// The file of a function, without folders. `None` for a file of the runtime.
-pub(super) fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<String> {
+/// The file of a function, without folders, and whether it belongs to an installed library. `None` for
+/// a file of the runtime.
+pub(super) fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<(String, bool)> {
     let path = scene.heap().location(function)?.file;
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())?;
-    (scene.heap().named_role(&path) != Some(Role::Hidden)).then(|| file.to_owned())
+    let role = scene.heap().named_role(&path);
+    (role != Some(Role::Hidden)).then(|| (file.to_owned(), role == Some(Role::Runtime)))
 }

@@ -164,7 +164,11 @@ fn scope(
     scene.heap().location(function)?;
     let inner = parts.strip_suffix(&[Cow::Borrowed(SCOPE)]).unwrap_or(parts);
     let file = file_of(scene, function).filter(|_| inner.last().is_none_or(|name| name != THIS));
-    Some(file.map(|file| joined_as(scene, file + FILE, Some(true), inner)))
+    Some(file.map(|(file, is_library)| {
+        let is_program = inner.last().is_none_or(|variable| is_program(scene, variable));
+        let place = joined_as(scene, file + FILE, Some(is_program), inner);
+        Place { is_local: is_library, ..place }
+    }))
 }
 
 /// Whether a call frame is one of a running thread, whose roots name its variables.

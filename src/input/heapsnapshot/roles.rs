@@ -30,6 +30,8 @@ pub(super) const ROLES: Roles = &[
     ("system", Hidden),
     // Files of Node's own modules.
     ("node:*", Hidden),
+    // Files of installed packages.
+    ("*/node_modules/*", Runtime),
     ("(*", Runtime),
     ("Map", Collection("map")),
     ("Set", Collection("set")),
