@@ -967,6 +967,19 @@ fn a_map_in_one_object_is_told_apart_from_small_objects_of_its_type() {
     assert_eq!(planted.sizes(), [(40, 40 * 4064), (1000, 48 + 1000 * 150)]);
 }
 
+/// Ruby does not write the names of instance variables.
+#[test]
+fn an_object_whose_variables_have_no_names_is_named_by_its_type() {
+    let mut planted = Planted::default();
+    let [binding, pool, hash, session] = ["rt.Binding", "app.Pool", "rt.Hash", "rt.Session"]
+        .map(|name| planted.of(name, "", TypeKind::Instance));
+    let binding = planted.add(binding, 40, None, "rt.vm");
+    let pool = planted.add(pool, 40, Some(binding), "");
+    let hash = planted.add(hash, 40, Some(pool), "");
+    (0..1000).for_each(|_| _ = planted.add(session, 150, Some(hash), ""));
+    assert_eq!(planted.first().4, ["a variable of app.Pool"]);
+}
+
 /// V8 writes `<symbol cache>` for `app[Symbol("cache")]`, and `<dummy>` for what is no property.
 #[test]
 fn a_property_with_a_symbol_for_its_key_has_a_name() {

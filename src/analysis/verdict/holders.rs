@@ -223,7 +223,8 @@ impl Holders {
         let mut way = Way { at: source, link, inner: None, parts: Vec::new(), known: None };
         for _ in 0..MOST_UP {
             let Some(field) = way.pass(scene) else { break };
-            match anchored(scene, way.at, field, &way.parts) {
+            let named = anchored(scene, way.at, field, &way.parts);
+            match named.or_else(|| way.of_unnamed(scene)) {
                 Some(Some(place))
                     if scene.role_of(way.at) == Role::Program && place.may_go_on() =>
                 {

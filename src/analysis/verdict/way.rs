@@ -79,6 +79,17 @@ impl<'h> Way<'h> {
         field == OUTER && scene.role_of(self.at) == Role::Closure && held().is_none_or(is_alike)
     }
 
+    /// The name of the object itself, if the file does not tell the names of its variables (Ruby).
+    pub(super) fn of_unnamed(&self, scene: &Scene<'h, '_>) -> Option<Option<Place>> {
+        let is_unnamed = self.link.1.kind() == LabelKind::None && self.parts.is_empty();
+        let is_own = scene.role_of(self.at) == Role::Program;
+        (is_unnamed && is_own).then(|| {
+            let name = scene.heap().type_name(self.at);
+            let place = Place::of(format!("a variable of {name}"), Some(is_program(scene, name)));
+            Some(Place { is_local: true, ..place })
+        })
+    }
+
     /// The name from further up if it is exact and the program's, otherwise the known one, or that
     /// of a variable.
     pub(super) fn better(mut self, place: Option<Place>) -> Option<Place> {
