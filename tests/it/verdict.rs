@@ -737,6 +737,20 @@ fn a_chain_of_many_functions_is_a_suspect() {
 }
 
 /// A variable of a suspended call has no name in V8's snapshots.
+/// Each entry has functions of its own, as a compiled template does.
+#[test]
+fn functions_in_a_collection_count_once_with_those_that_they_hold() {
+    let mut planted = Planted::default();
+    let [array, function] =
+        ["rt.Array", "rt.Function"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let array = planted.add(array, 16, None, "app.TEMPLATES");
+    for _ in 0..600 {
+        let entry = planted.add(function, 64, Some(array), "[]");
+        (0..2).for_each(|_| _ = planted.add(function, 64, Some(entry), "inner"));
+    }
+    assert_eq!(planted.sizes(), [(600, 16 + 600 * 3 * 64)]);
+}
+
 #[test]
 fn one_large_object_is_a_suspect_though_its_holder_has_no_name() {
     let mut planted = Planted::default();

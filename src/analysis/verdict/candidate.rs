@@ -1,7 +1,7 @@
 //! A possible finding: an owner with its parts and its kind.
 
 use super::alike::sample;
-use super::descent::{Descent, is_own};
+use super::descent::{Descent, MANY, is_own};
 use super::finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
 use super::scene::{Group, LEAST_CHAIN, PART, Scene};
 use crate::model::heap::{ObjectId, Role, ThreadKind, TypeId};
@@ -65,10 +65,16 @@ impl Candidate {
     }
 
     /// Creates a candidate from a known path down.
-    pub(super) fn along_way(scene: &Scene<'_, '_>, descent: Descent) -> Self {
+    pub(super) fn along_way(scene: &Scene<'_, '_>, mut descent: Descent) -> Self {
         let bytes = descent.steps[0].bytes;
         let element = descent.element(scene);
         let container = descent.container(scene, element);
+        // Functions in the functions of a collection are parts of its entries.
+        let step = &mut descent.steps[element];
+        let are_entries = container.is_some() && step.heads.len() >= MANY;
+        if are_entries && scene.role_of_kin(step.kin) == Role::Closure {
+            step.inner.clear();
+        }
         Self { bytes, descent, threads: Vec::new(), element, container }
     }
 
@@ -343,8 +349,10 @@ impl Candidate {
     /// The retained bytes of the objects, without those of other objects of the finding.
     fn each(&self, scene: &Scene<'_, '_>) -> EachSize {
         let element = &self.descent.steps[self.element];
+        let is_whole = element.inner.is_empty();
         let bytes = |member: u32| {
-            let same = scene.children(member).filter(|child| scene.kin(*child) == element.kin);
+            let is_same = |child: &u32| !is_whole && scene.kin(*child) == element.kin;
+            let same = scene.children(member).filter(is_same);
             same.fold(scene.bytes(member), |bytes, child| bytes.saturating_sub(scene.bytes(child)))
         };
         let mut sizes: Vec<u64> = match self.threads.len() {
