@@ -2,7 +2,7 @@
 
 use super::place::{FILE, Place};
 use super::scene::Scene;
-use super::way::{Way, anchored, is_program};
+use super::way::{Link, Way, anchored, is_program};
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::regions::{BLOCK, Targets, for_each_reference};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, Root, RootKind, StackFrame};
@@ -18,9 +18,6 @@ const MOST_UP: usize = 64;
 /// The maximum number of objects with several holders on the path up. The best name counts.
 const MOST_DETOURS: usize = 2;
 
-/// The field of a function that holds its variables.
-pub(super) const CONTEXT: &str = "context";
-
 /// The field of code that holds its text.
 pub(super) const SOURCE: &str = "source";
 
@@ -29,9 +26,6 @@ const MOST_HOLDERS: usize = 32;
 
 /// The maximum number of holders of one type that refer to one object by one field.
 const MOST_ALIKE: usize = 4;
-
-/// The row of a reference, if it is known, and its label.
-pub(super) type Link = (Option<usize>, Label);
 
 /// The references and roots that hold some objects.
 pub(super) struct Holders {

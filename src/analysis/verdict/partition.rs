@@ -83,7 +83,9 @@ impl Partition {
             let Descent { steps, .. } = &Descent::of(scene, scene.single(single));
             let of_many = steps.iter().position(|step| step.count() >= MANY);
             let path: Vec<u32> = steps.iter().map_while(Group::single).collect();
-            if let Some(contents) = of_many.filter(|many| *many == path.len()) {
+            let holder = path.iter().rfind(|number| !scene.role(**number).is_part());
+            let is_in_collection = holder.is_some_and(|holder| is_collection(scene.role(*holder)));
+            if let Some(contents) = of_many.filter(|many| is_in_collection && *many == path.len()) {
                 of_contents.entry((kin, steps[contents].kin)).or_default().push(path);
             }
         }

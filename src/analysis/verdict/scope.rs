@@ -1,9 +1,10 @@
 //! Variables of a file that its functions hold: `server.js: cache`.
 
-use super::holders::{CONTEXT, Holders};
+use super::holders::Holders;
 use super::place::{FILE, Place};
 use super::scene::Scene;
-use crate::model::heap::{LabelKind, ObjectId, Role};
+use super::way::{CONTEXT, file_of};
+use crate::model::heap::{LabelKind, Role};
 
 /// The maximum number of fields between the variable and an object.
 const MOST_PARTS: usize = 6;
@@ -38,13 +39,4 @@ pub(super) fn variable_of_file(
         number = above;
     }
     None
-}
-
-/// The file of a function, without folders, and whether it belongs to an installed library. `None` for
-/// a file of the runtime.
-pub(super) fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<(String, bool)> {
-    let path = scene.heap().location(function)?.file;
-    let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())?;
-    let role = scene.heap().named_role(&path);
-    (role != Some(Role::Hidden)).then(|| (file.to_owned(), role == Some(Role::Runtime)))
 }

@@ -1,12 +1,13 @@
 //! The path up from an object to one with a name.
 
-use super::holders::{CONTEXT, Link};
 use super::place::{ANY, FILE, Place, SCOPE};
 use super::scene::Scene;
-use super::scope::file_of;
 use super::via::frame_name;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, RootKind, TypeKind, Value};
 use std::borrow::Cow;
+
+/// The field of a function that holds its variables.
+pub(super) const CONTEXT: &str = "context";
 
 /// The field of a function's variables that holds those of the function around it.
 const OUTER: &str = "previous";
@@ -16,6 +17,9 @@ const THIS: &str = "this";
 
 /// The maximum number of field names in a label.
 const MOST_PARTS: usize = 6;
+
+/// The row of a reference, if it is known, and its label.
+pub(super) type Link = (Option<usize>, Label);
 
 /// The path up from a reference to an object with a name.
 pub(super) struct Way<'h> {
@@ -180,6 +184,15 @@ fn scope(
         let place = joined_as(scene, file + FILE, Some(is_program), inner);
         Place { is_local: is_library, ..place }
     }))
+}
+
+/// The file of a function, without folders, and whether it belongs to an installed library. `None` for
+/// a file of the runtime.
+pub(super) fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<(String, bool)> {
+    let path = scene.heap().location(function)?.file;
+    let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())?;
+    let role = scene.heap().named_role(&path);
+    (role != Some(Role::Hidden)).then(|| (file.to_owned(), role == Some(Role::Runtime)))
 }
 
 /// Whether a call frame is one of a running thread, whose roots name its variables.
