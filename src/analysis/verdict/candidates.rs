@@ -50,6 +50,7 @@ pub(super) fn candidates(
 fn are_mixed(scene: &Scene<'_, '_>, group: &Group, least: u64) -> bool {
     let largest = group.heads.iter().map(|head| scene.bytes(*head)).max().unwrap_or(0);
     scene.role_of_kin(group.kin) == Role::Runtime
+        && group.heads.len() > 2
         && largest < least
         && is_enough(largest, group.bytes)
         && group.bytes - largest < least

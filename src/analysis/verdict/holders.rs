@@ -161,7 +161,9 @@ impl Holders {
             if place.label.trim_end_matches(FILE).is_empty() {
                 return None;
             }
-            Some((false, scene.role_of(source).is_part(), place))
+            // Names of objects without fields, and of variables of libraries, say less than others.
+            let says_less = place.is_local && place.end.is_none();
+            Some((false, says_less || scene.role_of(source).is_part(), place))
         });
         let root = scene.object(number).and_then(|object| self.root(object));
         let root = root.and_then(|row| of_root(scene, &scene.heap().roots[row as usize]));
