@@ -161,9 +161,7 @@ impl Holders {
             if place.label.trim_end_matches(FILE).is_empty() {
                 return None;
             }
-            // Names of objects without fields, and of variables of libraries, say less than others.
-            let says_less = place.is_local && place.end.is_none();
-            Some((false, says_less || scene.role_of(source).is_part(), place))
+            Some((false, place.is_vague || scene.role_of(source).is_part(), place))
         });
         let root = scene.object(number).and_then(|object| self.root(object));
         let root = root.and_then(|row| of_root(scene, &scene.heap().roots[row as usize]));

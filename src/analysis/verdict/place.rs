@@ -22,6 +22,8 @@ pub(super) struct Place {
     pub(super) is_program: Option<bool>,
     /// Whether it is a variable of a call frame.
     pub(super) is_local: bool,
+    /// Whether other names say more: of an object without fields, or a variable of a library.
+    pub(super) is_vague: bool,
     /// The byte at which fields are added, if not at the end of the label: after the variable, at
     /// 10 in `local rows of handle in thread main`.
     pub(super) end: Option<usize>,
@@ -30,13 +32,13 @@ pub(super) struct Place {
 impl Place {
     /// Creates a name that is not a variable.
     pub(super) fn of(label: String, is_program: Option<bool>) -> Self {
-        Self { label, is_program, is_local: false, end: None }
+        Self { label, is_program, is_local: false, is_vague: false, end: None }
     }
 
     /// A variable, such as `local rows`, of the call `within`: `load (views.py:5) in thread main`.
     pub(super) fn variable(name: &str, within: &str, is_program: Option<bool>) -> Self {
         let label = format!("{name} of {within}");
-        Self { label, is_program, is_local: true, end: Some(name.len()) }
+        Self { label, is_program, is_local: true, is_vague: false, end: Some(name.len()) }
     }
 
     /// Whether an object above may give a better name.

@@ -3,7 +3,7 @@
 use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
-use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeIds, TypeKind};
+use crate::model::heap::{Heap, LabelKind, ObjectId, Role, TypeId, TypeIds, TypeKind};
 use crate::parallel::{self, lock};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -40,6 +40,8 @@ pub(super) struct Scene<'s, 'a> {
     types: &'s TypeIds,
     /// The number of class loaders of each type.
     loaders: FxHashMap<u32, usize>,
+    /// Whether references have names. Ruby writes none.
+    pub(super) has_labels: bool,
     /// Roles of names that were asked for: the same few fields lead up from most objects.
     named: Mutex<FxHashMap<String, Option<Role>>>,
 }
@@ -146,7 +148,10 @@ impl<'s, 'a> Scene<'s, 'a> {
             *count.entry(kin_of[heap.type_id(loader).0 as usize]).or_default() += 1;
         }
         let (types, named) = (survey.tree.types(heap), Mutex::default());
-        Self { survey, roles, kin_of, rope, types, loaders: count, named }
+        let references = heap.objects().take(PART).flat_map(|object| heap.references_of(object));
+        let has_labels =
+            references.map(|reference| reference.label.kind()).any(|kind| kind != LabelKind::None);
+        Self { survey, roles, kin_of, rope, types, loaders: count, has_labels, named }
     }
 
     /// The role of a name in the table of the runtime.

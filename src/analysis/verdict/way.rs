@@ -86,11 +86,11 @@ impl<'h> Way<'h> {
     /// The name of the object itself, if the file does not tell the names of its variables (Ruby).
     pub(super) fn of_unnamed(&self, scene: &Scene<'h, '_>) -> Option<Option<Place>> {
         let is_unnamed = self.link.1.kind() == LabelKind::None && self.parts.is_empty();
-        let is_own = scene.role_of(self.at) == Role::Program;
+        let is_own = !scene.has_labels && scene.role_of(self.at) == Role::Program;
         (is_unnamed && is_own).then(|| {
             let name = scene.heap().type_name(self.at);
             let place = Place::of(format!("a variable of {name}"), Some(is_program(scene, name)));
-            Some(Place { is_local: true, ..place })
+            Some(Place { is_local: true, is_vague: true, ..place })
         })
     }
 
@@ -182,7 +182,7 @@ fn scope(
     Some(file.map(|(file, is_library)| {
         let is_program = inner.last().is_none_or(|variable| is_program(scene, variable));
         let place = joined_as(scene, file + FILE, Some(is_program), inner);
-        Place { is_local: is_library, ..place }
+        Place { is_local: is_library, is_vague: is_library, ..place }
     }))
 }
 
