@@ -208,11 +208,14 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
     }
 
     /// Whether objects can be new in an owner: its single holder existed before, or all objects of
-    /// their type became more, by as many if none was found before. Otherwise the objects have a
-    /// holder of another name now.
+    /// their type became more. If no holder was found, they became as many more, and the owner is not
+    /// larger than the growth of the heap. Otherwise the objects have a holder of another name now.
     fn is_plausible(&self, trace: &Trace, heads: &[u32], grown: &Grown) -> bool {
         if trace.container.is_some() && !heads.is_empty() {
             return true;
+        }
+        if heads.is_empty() && grown.bytes() > trace.live.saturating_sub(self.scene.live()) {
+            return false;
         }
         let more = grown.new.count.saturating_sub(grown.old.count);
         let Some(element) = trace.steps.last().filter(|_| trace.stack.is_none()) else {
