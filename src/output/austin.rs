@@ -70,10 +70,9 @@ pub struct AustinCounts {
     pub without_metric: u64,
     /// Names that were not UTF-8 and got U+FFFD.
     pub replaced: u64,
-    /// Names of functions with a colon, which readers take for the end of the file's name.
+    /// Names of functions with a colon, and names with a semicolon or line break: readers take these
+    /// for the end of a name.
     pub ambiguous: u64,
-    /// Names with a semicolon or line break, which became a space (dialect `full`).
-    pub separators: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +84,11 @@ enum Mode {
 
 impl AustinCounts {
     /// What the text cannot hold.
-    pub(crate) fn losses(&self) -> [(LossKind, u64); 4] {
+    pub(crate) fn losses(&self) -> [(LossKind, u64); 3] {
         [
             (LossKind::SpecialFrames, self.left_out_frames),
             (LossKind::FullModeMetrics, self.left_out_metrics),
             (LossKind::AmbiguousNames, self.ambiguous),
-            (LossKind::ReplacedSeparators, self.separators),
         ]
     }
 }
@@ -207,13 +205,8 @@ impl<'a, W: Write> AustinWriter<'a, W> {
     fn push_text(&mut self, text: &[u8]) {
         let text = lossy(text);
         self.counts.replaced += u64::from(matches!(text, Cow::Owned(_)));
-        let start = self.line.len();
+        self.counts.ambiguous += u64::from(memchr2(b';', b'\n', &text).is_some());
         self.line.extend_from_slice(&text);
-        if self.dialect == Dialect::Full && memchr2(b';', b'\n', &text).is_some() {
-            self.counts.separators += 1;
-            let name = self.line[start..].iter_mut();
-            name.filter(|byte| matches!(byte, b';' | b'\n')).for_each(|byte| *byte = b' ');
-        }
     }
 }
 

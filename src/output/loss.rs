@@ -77,7 +77,7 @@ named! {
         NegativeStacks = "stacks with a negative sum",
         SampledTimes = "time metrics (hprof counts samples; --metric time writes microseconds instead)",
         KernelFiles = "files of kernel functions",
-        AmbiguousNames = "names with colons (which separate files, functions and lines)",
+        AmbiguousNames = "names with colons, semicolons or line breaks (readers take these for the end of a name)",
         Metadata = "metadata entries",
         CutFrames = "outermost frames of deep stacks (limit: 4 194 304 frames plus 256 per stack)",
         CutSums = "sums over 32 bits that do not fit into the 65 536 extra records",

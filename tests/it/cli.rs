@@ -1248,9 +1248,8 @@ fn names_that_austin_cannot_write_are_reported() {
     });
     std::fs::write(&input, document.to_string()).unwrap();
     let lost = lost(&input, &folder.path().join("o.austin"), &[]);
-    let count = |start: &str| lost.iter().find(|(what, _)| what.starts_with(start)).map(|it| it.1);
-    assert_eq!(count("names with colons"), Some(2), "{lost:?}");
-    assert_eq!(count("semicolons, line breaks"), Some(1), "{lost:?}");
+    let named = lost.iter().find(|(what, _)| what.starts_with("names with colons"));
+    assert_eq!(named.map(|(_, count)| *count), Some(3), "{lost:?}");
 }
 
 #[test]
