@@ -131,7 +131,7 @@ LEAKS = {
         "    end.wait()\n"
         "threading.Thread(target=work, daemon=True).start()\n"
         "ready.wait()",
-        r"3 000 __main__.Session \(.*\) in threading.local __main__.own \(dict\)$",
+        r"3 000 __main__.Session \(.*\) in threading.local __main__.own\['rows'\] \(list, 3 000 entries\)$",
     ),
     "generators": (
         "def read():\n"
