@@ -75,7 +75,7 @@ named! {
         ReplacedSeparators = "semicolons, line breaks or a first # in names (replaced)",
         ZeroStacks = "stacks with sum 0",
         NegativeStacks = "stacks with a negative sum",
-        SampledTimes = "time metrics (hprof counts samples; --metric time writes microseconds instead)",
+        SampledTimes = "time metrics (hprof counts samples; --metric writes one of them instead)",
         KernelFiles = "files of kernel functions",
         AmbiguousNames = "names with colons, semicolons or line breaks (readers take these for the end of a name)",
         Metadata = "metadata entries",

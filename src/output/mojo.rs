@@ -249,6 +249,7 @@ fn string_key(name: NameId) -> i128 {
 fn frame_key(frame: FrameId) -> i128 {
     i128::from(frame.0) + 2
 }
+
 /// The id of a thread as Austin writes it. `None` for a name; a number in another form, such as
 /// `007`, is one.
 fn hexadecimal(thread: &str) -> Option<Cow<'static, str>> {

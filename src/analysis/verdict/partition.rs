@@ -114,15 +114,8 @@ impl Partition {
     fn closed(scene: &Scene<'_, '_>) -> (Self, Vec<u32>) {
         let mut opened = ObjectSet::none(scene.survey.tree.dominators.len() + 1);
         opened.insert(ObjectId(0));
-        (
-            Self {
-                opened,
-                tops: Vec::new(),
-                ways: FxHashMap::default(),
-                apart: FxHashSet::default(),
-            },
-            vec![0],
-        )
+        let (tops, ways, apart) = Default::default();
+        (Self { opened, tops, ways, apart }, vec![0])
     }
 
     /// Opens passages, and calls `top` with all other children of opened objects.

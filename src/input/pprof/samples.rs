@@ -6,19 +6,20 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::{ProfileOptions, damage};
 use crate::input::read::count_one;
-use crate::model::profile::{FrameId, StackId, StackTree, ThreadId, Values, WholeStacks};
+use crate::model::profile::{FrameId, StackTree, Values, WholeStacks};
 
 /// The sample that is being read. Its buffers are reused.
 #[derive(Default)]
 struct Sample<'a> {
     locations: Vec<u64>,
+    values: Vec<i64>,
     labels: Vec<Cursor<'a>>,
     stack: Vec<FrameId>,
 }
 
 impl<'a> Loader<'_, 'a> {
-    /// Reads the samples up to where the tables were cut: first their stacks and labels, then, when
-    /// all stacks have a number, their values. If a sample is damaged, those before it stay.
+    /// Reads the samples up to where the tables were cut, and then sets their stacks. If a sample is
+    /// damaged, those before it stay.
     pub(super) fn samples(
         &mut self,
         bytes: &'a [u8],
@@ -27,93 +28,59 @@ impl<'a> Loader<'_, 'a> {
     ) -> Result<()> {
         let end = cut.and_then(Error::offset).unwrap_or(u64::MAX);
         let mut stacks = WholeStacks::default();
-        let mut places = Vec::new();
-        let read = self.places(bytes, end, options, (&mut stacks, &mut places));
-        let damage = damage(read)?;
+        let damage = damage(self.read_samples(bytes, end, options, &mut stacks))?;
         let sorted = stacks.sorted();
         let per_stack = options.memory.per_stack.saturating_add(28);
-        let more = (sorted.length() as u64).saturating_mul(per_stack);
-        let besides = more.saturating_add(self.besides(&stacks, &places));
+        let tree = (sorted.length() as u64).saturating_mul(per_stack);
+        let besides = tree.saturating_add(stacks.bytes()).saturating_add(self.tables.bytes());
         options.memory.check(bytes.len() as u64, &self.builder, besides)?;
         if sorted.length() > StackTree::MOST {
             return Err(Error::limit(bytes.len() as u64, "the profile has too many stacks")
                 .expected(format!("at most {}", StackTree::MOST)));
         }
-        let numbers = self.builder.set_stacks(&sorted);
-        drop(stacks);
-        self.values(bytes, end, &places, &numbers)?;
+        self.builder.set_stacks(&sorted);
         damage.map_or(Ok(()), Err)
     }
 
-    /// Bytes of memory besides the profile's.
-    fn besides(&self, stacks: &WholeStacks, places: &Vec<(ThreadId, u32)>) -> u64 {
-        let places = (places.capacity() as u64).saturating_mul(8);
-        self.tables.bytes().saturating_add(stacks.bytes()).saturating_add(places)
-    }
-
-    /// Reads the thread and the stack of each sample.
-    fn places(
+    fn read_samples(
         &mut self,
         bytes: &'a [u8],
         end: u64,
         options: ProfileOptions<'_>,
-        (stacks, places): (&mut WholeStacks, &mut Vec<(ThreadId, u32)>),
+        stacks: &mut WholeStacks,
     ) -> Result<()> {
+        let (tables, types) = (self.tables.bytes(), self.tables.types.len().max(1));
         let mut sample = Sample::default();
         let (mut fields, mut number) = (Fields(Cursor::new(bytes, 0)), 0_u64);
-        while let Some(field) = next_sample(&mut fields, end) {
+        while let Some(Ok(field)) = fields.next() {
             number = number.wrapping_add(1);
             if number.is_multiple_of(4096) {
                 (options.progress)((bytes.len() as u64 / 2).saturating_add(field.offset / 2));
             }
-            let more = self.besides(stacks, places).saturating_add(field.value.bytes_at_most());
-            options.memory.check(field.offset, &self.builder, more)?;
+            if field.offset >= end && field.number != 2 {
+                break;
+            }
+            let (2, Value::Bytes(_)) = (field.number, field.value) else { continue };
+            let besides = tables.saturating_add(stacks.bytes());
+            let besides = besides.saturating_add(field.value.bytes_at_most());
+            options.memory.check(field.offset, &self.builder, besides)?;
             sample.read(field)?;
             let thread = self.thread(&sample.labels)?;
+            // Missing values are 0, and more values than types mean nothing.
+            sample.values.resize(types, 0);
+            let mut times = 1_u64;
             if sample.locations.is_empty() {
-                fields.skip_copies(bytes, field.offset);
+                times = times.saturating_add(fields.skip_copies(bytes, field.offset));
+                let factor = i64::try_from(times).unwrap_or(i64::MAX);
+                let values = sample.values.iter_mut();
+                values.for_each(|value| *value = value.saturating_mul(factor));
             }
             self.stack_of(&mut sample);
             if sample.stack.len() > StackTree::DEEPEST as usize {
                 count_one(&mut self.builder.notes().deep);
             }
-            places.push((thread, stacks.add(&sample.stack)));
-        }
-        Ok(())
-    }
-
-    /// Adds the values of samples whose places are known.
-    fn values(
-        &mut self,
-        bytes: &'a [u8],
-        end: u64,
-        places: &[(ThreadId, u32)],
-        numbers: &[StackId],
-    ) -> Result<()> {
-        let types = self.tables.types.len().max(1);
-        let mut values = Vec::new();
-        let mut fields = Fields(Cursor::new(bytes, 0));
-        for &(thread, row) in places {
-            let Some(field) = next_sample(&mut fields, end) else { break };
-            values.clear();
-            let mut has_stack = false;
-            for field in field.value.fields() {
-                match field? {
-                    Field { number: 1, value, .. } => has_stack |= !value.is_empty(),
-                    Field { number: 2, value, .. } => {
-                        value.each(|value| values.push(value as i64))?;
-                    }
-                    _ => {}
-                }
-            }
-            let copies = if has_stack { 0 } else { fields.skip_copies(bytes, field.offset) };
-            let times = copies.saturating_add(1);
-            let factor = i64::try_from(times).unwrap_or(i64::MAX);
-            // Missing values are 0, and more values than types mean nothing.
-            values.resize(types, 0);
-            values.iter_mut().for_each(|value| *value = value.saturating_mul(factor));
-            let stack = numbers.get(row as usize).copied().unwrap_or_default();
-            self.builder.add(thread, stack, &Values::of_types(times, &values));
+            let values = Values::of_types(times, &sample.values);
+            self.builder.add_row(thread, stacks.add(&sample.stack), &values);
         }
         Ok(())
     }
@@ -140,28 +107,17 @@ impl<'a> Sample<'a> {
     #[inline]
     fn read(&mut self, field: Field<'a>) -> Result<()> {
         self.locations.clear();
+        self.values.clear();
         self.labels.clear();
         for field in field.value.fields() {
             let Field { number, value, .. } = field?;
             match (number, value) {
                 (1, _) => value.each(|id| self.locations.push(id))?,
+                (2, _) => value.each(|value| self.values.push(value as i64))?,
                 (3, Value::Bytes(label)) => self.labels.push(label),
                 _ => {}
             }
         }
         Ok(())
-    }
-}
-
-/// The next sample, of a file that is whole up to an offset.
-fn next_sample<'a>(fields: &mut Fields<'a>, end: u64) -> Option<Field<'a>> {
-    loop {
-        let field = fields.next()?.ok()?;
-        match (field.number, field.value) {
-            (2, Value::Bytes(_)) => return Some(field),
-            (2, _) => {}
-            _ if field.offset >= end => return None,
-            _ => {}
-        }
     }
 }

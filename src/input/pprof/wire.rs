@@ -116,16 +116,6 @@ impl<'a> Value<'a> {
         Ok(numbers)
     }
 
-    /// Whether [`Value::each`] has no numbers.
-    #[inline]
-    pub(super) fn is_empty(self) -> bool {
-        match self {
-            Self::Number(_) => false,
-            Self::Bytes(cursor) => cursor.is_empty(),
-            Self::Fixed => true,
-        }
-    }
-
     /// The maximum memory that one field can take: each byte in the file can be a number of 8 bytes
     /// with a frame of 4 bytes.
     #[inline]

@@ -64,6 +64,17 @@ impl Shape {
     }
 }
 
+impl ProfileNotes {
+    /// Counts samples of a stack that is empty or marked as unreliable.
+    #[inline]
+    fn count(&mut self, shape: Shape, samples: u64) {
+        let (empty, invalid) = (shape.kinds() & !INVALID == 0, shape.kinds() & INVALID != 0);
+        self.empty_samples = self.empty_samples.saturating_add(if empty { samples } else { 0 });
+        self.invalid_samples =
+            self.invalid_samples.saturating_add(if invalid { samples } else { 0 });
+    }
+}
+
 const CODE: u8 = 1;
 const INVALID: u8 = 2;
 const OTHER: u8 = 4;
@@ -187,13 +198,23 @@ impl ProfileBuilder {
         frames.iter().fold(stack, |stack, &frame| self.push(stack, frame))
     }
 
-    /// Adds all stacks to a profile that has none yet, and returns the number of each by its row.
-    pub fn set_stacks(&mut self, sorted: &SortedStacks<'_>) -> Vec<StackId> {
+    /// Adds sums of one of the stacks that [`ProfileBuilder::set_stacks`] will set, by its row.
+    pub fn add_row(&mut self, thread: ThreadId, row: u32, values: &Values) {
+        self.profile.total.add(values);
+        self.profile.aggregate.add(&mut self.rows, thread, StackId(row), values);
+    }
+
+    /// Sets all stacks, once all sums have been added with [`ProfileBuilder::add_row`].
+    pub fn set_stacks(&mut self, sorted: &SortedStacks<'_>) {
         let marks = &self.marks;
         let with = |shape, frame: FrameId| Shape(shape).with(marks[frame.index()]).0;
         let (stacks, shapes) = sorted.tree(with);
         (self.profile.stacks, self.shapes) = (stacks, Shapes(shapes));
-        sorted.numbers()
+        let numbers = sorted.numbers();
+        self.profile.aggregate.move_stacks(|_, row| numbers[row.index()]);
+        for row in self.profile.aggregate.iter() {
+            self.profile.notes.count(self.shapes.of(row.stack), row.values.samples());
+        }
     }
 
     /// Whether frames were left out of the stack that is being pushed, because it has
@@ -285,9 +306,7 @@ impl ProfileBuilder {
     pub fn sample(&mut self, sample: &ProfileSample) {
         let values = Values::of_sample(sample);
         let profile = &mut self.profile;
-        let kinds = self.shapes.of(sample.stack).kinds();
-        profile.notes.empty_samples += u64::from(kinds & !INVALID == 0);
-        profile.notes.invalid_samples += u64::from(kinds & INVALID != 0);
+        profile.notes.count(self.shapes.of(sample.stack), 1);
         profile.notes.without_metric += u64::from(sample.time.is_none() && sample.memory.is_none());
         profile.total.add(&values);
         if let Some(samples) = &mut profile.samples {
@@ -299,9 +318,7 @@ impl ProfileBuilder {
     /// Adds sums without samples.
     pub fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
         let profile = &mut self.profile;
-        let kinds = self.shapes.of(stack).kinds();
-        profile.notes.empty_samples += if kinds & !INVALID == 0 { values.samples() } else { 0 };
-        profile.notes.invalid_samples += if kinds & INVALID != 0 { values.samples() } else { 0 };
+        profile.notes.count(self.shapes.of(stack), values.samples());
         profile.total.add(values);
         profile.aggregate.add(&mut self.rows, thread, stack, values);
     }

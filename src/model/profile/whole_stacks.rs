@@ -202,7 +202,9 @@ mod tests {
                 .map(|stack| stack.iter().map(|frame| frames[*frame]).collect())
                 .collect();
             let rows: Vec<u32> = stacks.iter().map(|stack| whole.add(stack)).collect();
-            let numbers = builder.set_stacks(&whole.sorted());
+            let sorted = whole.sorted();
+            builder.set_stacks(&sorted);
+            let numbers = sorted.numbers();
             for (stack, row) in stacks.iter().zip(rows) {
                 let mut known = Vec::new();
                 let number = numbers[row as usize];
@@ -223,7 +225,8 @@ mod tests {
         let (mut builder, frames) = with_frames(2);
         let mut whole = WholeStacks::default();
         let row = whole.add(&vec![frames[1]; StackTree::DEEPEST as usize + 7]);
-        let numbers = builder.set_stacks(&whole.sorted());
-        assert_eq!(numbers[row as usize].0, StackTree::DEEPEST);
+        let sorted = whole.sorted();
+        builder.set_stacks(&sorted);
+        assert_eq!(sorted.numbers()[row as usize].0, StackTree::DEEPEST);
     }
 }
