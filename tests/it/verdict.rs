@@ -71,6 +71,17 @@ impl Planted {
         self.types.len() - 1
     }
 
+    fn instances<const N: usize>(&mut self, names: [&'static str; N]) -> [usize; N] {
+        names.map(|name| self.of(name, "", TypeKind::Instance))
+    }
+
+    /// A map with a thousand entries of the program.
+    fn large_map(&mut self, owner: usize, label: &'static str) {
+        let [map, entry] = self.instances(["rt.Map", "app.Entry"]);
+        let map = self.add(map, 16, Some(owner), label);
+        (0..1000).for_each(|_| _ = self.add(entry, 1000, Some(map), "[]"));
+    }
+
     /// An object that another one holds, or a root.
     fn add(&mut self, of: usize, size: u64, owner: Option<usize>, label: &'static str) -> usize {
         self.objects.push((of, size, owner, label));
@@ -548,16 +559,13 @@ fn a_variable_of_an_outer_function_is_named_with_its_file_and_not_by_who_reaches
     let expected = [("/srv/app/cart.js", "cart.js: cache"), ("rt:internal/timers", "cache")];
     for (file, expected) in expected {
         let mut planted = Planted::default();
-        let [layer, function, scope, map, entry] =
-            ["lib.Layer", "rt.Function", "rt.Scope", "rt.Map", "app.Entry"]
-                .map(|name| planted.of(name, "", TypeKind::Instance));
+        let [layer, function, scope] = planted.instances(["lib.Layer", "rt.Function", "rt.Scope"]);
         let layer = planted.add(layer, 16, None, "layer");
         let function = planted.add(function, 16, Some(layer), "handle");
         planted.value(function, Held::File(file));
         let inner = planted.add(scope, 16, Some(function), "context");
         let outer = planted.add(scope, 16, Some(inner), "previous");
-        let map = planted.add(map, 16, Some(outer), "cache");
-        (0..1000).for_each(|_| _ = planted.add(entry, 1000, Some(map), "[]"));
+        planted.large_map(outer, "cache");
         assert_eq!(planted.first().4, [expected], "{file}");
     }
 }
@@ -571,15 +579,13 @@ fn a_field_of_a_class_is_named_and_not_a_variable_of_a_library() {
     ];
     for (file, expected) in expected {
         let mut planted = Planted::default();
-        let [store, function, scope, map, entry] =
-            ["lib.MemoryStore", "rt.Function", "rt.Scope", "rt.Map", "app.Entry"]
-                .map(|name| planted.of(name, "", TypeKind::Instance));
+        let [store, function, scope] =
+            planted.instances(["lib.MemoryStore", "rt.Function", "rt.Scope"]);
         let function = planted.add(function, 16, None, "rt.listener");
         planted.value(function, Held::File(file));
         let scope = planted.add(scope, 16, Some(function), "context");
         let store = planted.add(store, 16, Some(scope), "store");
-        let map = planted.add(map, 16, Some(store), "sessions");
-        (0..1000).for_each(|_| _ = planted.add(entry, 1000, Some(map), "[]"));
+        planted.large_map(store, "sessions");
         assert_eq!(planted.first().4, [expected], "{file}");
     }
 }

@@ -314,11 +314,12 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
             let has_own = |(_, head): &(u32, u32)| {
                 elements(*head).is_some_and(|kin| is_own(scene.role_of_kin(kin)))
             };
-            let same = || heads().filter(|(number, _)| label(*number) == wanted);
-            let found = same()
-                .take(MOST_EXAMINED)
+            let mut first = None;
+            let same = heads().filter(|(number, _)| label(*number) == wanted).take(MOST_EXAMINED);
+            let found = same
+                .inspect(|same| _ = first.get_or_insert(*same))
                 .find(|(_, head)| elements(*head).is_some())
-                .or_else(|| same().next())
+                .or(first)
                 .or_else(|| heads().find(is_alike).filter(|_| !wanted.is_empty()))
                 .or_else(|| heads().take(MOST_EXAMINED).find(has_own));
             return found.map(|(_, head)| head).into_iter().collect();
