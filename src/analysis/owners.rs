@@ -1,6 +1,6 @@
 //! The owner of a class or a type: a class loader (JVM) or a library (Dart).
 
-use crate::model::heap::{Heap, Label, LabelKind, ObjectId, ThreadKind, TypeKind};
+use crate::model::heap::{Heap, Label, ObjectId, ThreadKind, TypeKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
@@ -76,9 +76,7 @@ fn by_loader(heap: &Heap<'_>) -> Vec<Key> {
         let Some(type_id) = class.instances else { continue };
         let is_loader = |found: Label| match label {
             Some(known) => found == known,
-            None => {
-                matches!(found.kind(), LabelKind::Field(name) if heap.names.text(name) == "<loader>")
-            }
+            None => found.field_name(&heap.names) == Some("<loader>"),
         };
         if let Some(reference) =
             heap.references_of(class.object).find(|reference| is_loader(reference.label))

@@ -70,6 +70,14 @@ impl Label {
         }
     }
 
+    /// The name of the field. `None` if the label is not a name.
+    pub fn field_name(self, names: &Names) -> Option<&str> {
+        match self.kind() {
+            LabelKind::Field(name) => Some(names.text(name)),
+            _ => None,
+        }
+    }
+
     /// Like [`Label::text`], without an allocation: `text` is an empty buffer for labels that are not
     /// names.
     pub fn text_in<'t>(self, names: &'t Names, text: &'t mut String) -> &'t str {

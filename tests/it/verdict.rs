@@ -188,6 +188,7 @@ const ROLES: Roles = &[
     ("rt.Hash", Role::Collection("hash")),
     ("the hash", Role::Sigil("%")),
     ("rt.Code", Role::Hidden),
+    ("rt.Stack", Role::Passage),
     ("rt.Thread", Role::Thread),
     ("rt.Entry", Role::ThreadLocal),
     ("rt.Function", Role::Closure),
@@ -590,6 +591,30 @@ fn a_field_of_a_class_is_named_and_not_a_variable_of_a_library() {
     }
 }
 
+/// The stack holds the variables, and they hold the only function that tells their file.
+#[test]
+fn a_variable_on_the_stack_is_named_with_the_file_of_a_function_that_it_holds() {
+    for is_nested in [false, true] {
+        let mut planted = Planted::default();
+        let [subject, function, scope] =
+            planted.instances(["lib.Subject", "rt.Function", "rt.Scope"]);
+        let stack = planted.of("rt.Stack", "", TypeKind::Root);
+        let stack = planted.add(stack, 0, None, "");
+        let outer = planted.add(scope, 16, Some(stack), "");
+        let function = planted.add(function, 16, Some(outer), "listen");
+        planted.value(function, Held::File("/srv/app/cart.js"));
+        if is_nested {
+            let inner = planted.add(scope, 16, Some(function), "context");
+            planted.link(inner, outer, "previous");
+        } else {
+            planted.link(function, outer, "context");
+        }
+        let subject = planted.add(subject, 16, Some(outer), "config");
+        planted.large_map(subject, "observers");
+        assert_eq!(planted.first().4, ["cart.js: config.observers"], "{is_nested}");
+    }
+}
+
 #[test]
 fn variables_of_a_method_are_not_the_programs_because_its_object_is() {
     let mut planted = Planted::default();
@@ -607,6 +632,25 @@ fn variables_of_a_method_are_not_the_programs_because_its_object_is() {
         planted.link(outer[1], inner, "previous");
     }
     assert_eq!(planted.verdict().suspects, []);
+}
+
+/// A registry refers to a part of each entry, which the service that has both then holds.
+#[test]
+fn what_a_cache_and_a_registry_hold_together_does_not_hide_the_cache() {
+    let mut planted = Planted::default();
+    let [service, map, user, state] =
+        planted.instances(["app.Service", "rt.Map", "app.User", "lib.State"]);
+    let service = planted.add(service, 16, None, "app.SERVICE");
+    let [seen, registry] =
+        ["seen", "registry"].map(|name| planted.add(map, 16, Some(service), name));
+    for _ in 0..1000 {
+        let user = planted.add(user, 1000, Some(seen), "[]");
+        let state = planted.add(state, 800, Some(user), "state");
+        planted.link(registry, state, "[]");
+    }
+    let (_, of, count, bytes, holders) = planted.first();
+    assert_eq!((of, count, bytes), ("app.User", 1000, 1_000_016));
+    assert_eq!(holders, ["app.SERVICE.seen"]);
 }
 
 #[test]

@@ -17,6 +17,10 @@ const LEAST_LEVELS: usize = 3;
 /// not of their owners: 60 shelves with 6,000 books.
 const FAN: usize = 10;
 
+/// Of what the fields of an object hold together, objects of one type count if they take at least
+/// 1/`LEAST_SHARED` of its memory.
+const LEAST_SHARED: u64 = 20;
+
 /// Entries take at least 1/`LEAST_PART` of their table's memory, and there are at least `MANY`.
 const LEAST_PART: u64 = 4;
 pub(super) const MANY: usize = 20;
@@ -60,7 +64,7 @@ impl Descent {
                 return Self { steps, rest, fork };
             }
             let enough = |held: &Held| is_enough(held.bytes, steps[last].bytes);
-            let at = if rest.first().is_some_and(enough) {
+            let at = if rest.first().is_some_and(enough) || is_most(scene, &steps[last], &rest) {
                 Some(0)
             } else {
                 content(scene, &steps[last], &rest)
@@ -239,6 +243,20 @@ fn fork(scene: &Scene<'_, '_>, object: u32) -> Option<Fork> {
 /// Whether these bytes are nearly all of an owner's, so that a path continues with them.
 pub(super) fn is_enough(bytes: u64, all: u64) -> bool {
     u128::from(bytes) * 100 >= u128::from(all) * u128::from(KEEP)
+}
+
+/// Whether a field of an object holds nearly all of what its fields hold, without what several of
+/// them hold together: entries of a set that a registry refers to as well.
+fn is_most(scene: &Scene<'_, '_>, owner: &Group, below: &[Held]) -> bool {
+    let (Some(number), Some(first)) = (owner.single(), below.first()) else { return false };
+    let role = scene.role_of_kin(owner.kin);
+    if role.is_part() || is_collection(role) {
+        return false;
+    }
+    let is_field = |held: &Held| scene.refers(number, held.first);
+    let large = below.iter().take_while(|held| held.bytes >= owner.bytes / LEAST_SHARED);
+    let shared = large.filter(|held| !is_field(held)).map(|held| held.bytes).sum();
+    is_field(first) && is_enough(first.bytes, owner.bytes.saturating_sub(shared))
 }
 
 /// Whether collections that an object holds by keys have different contents, and not several of them

@@ -2,10 +2,10 @@
 
 use super::place::{FILE, Place};
 use super::scene::Scene;
-use super::way::{Link, Way, anchored, is_program};
+use super::way::{CONTEXT, Link, OUTER, Way, anchored, is_program};
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::regions::{BLOCK, Targets, for_each_reference};
-use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, Root, RootKind, StackFrame};
+use crate::model::heap::{Heap, Label, ObjectId, Role, Root, RootKind, StackFrame};
 use crate::parallel;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -108,24 +108,33 @@ impl Holders {
         scene: &'h Scene<'_, '_>,
         number: u32,
     ) -> impl Iterator<Item = (ObjectId, Label)> + 'h {
-        self.with_places(scene, number).map(|(source, label, _)| (source, label))
+        let own = number..scene.end(number);
+        self.with_places(number).map(|(source, label, _)| (source, label)).filter(
+            move |(source, _)| scene.number(*source).is_none_or(|from| !own.contains(&from)),
+        )
     }
 
-    /// [`Holders::of_number`], with the places among the references of each object.
-    fn with_places<'h>(
-        &'h self,
-        scene: &'h Scene<'_, '_>,
-        number: u32,
-    ) -> impl Iterator<Item = (ObjectId, Label, u32)> + 'h {
+    /// All references to an object, with the places among the references of each source.
+    fn with_places(&self, number: u32) -> impl Iterator<Item = (ObjectId, Label, u32)> + '_ {
         let start = self.references.partition_point(|(target, ..)| *target < number);
-        let own = number..scene.end(number);
         self.references[start..]
             .iter()
             .take_while(move |(target, ..)| *target == number)
             .map(|(_, source, label, place)| (*source, *label, *place))
-            .filter(move |(source, ..)| {
-                scene.number(*source).is_none_or(|from| !own.contains(&from))
-            })
+    }
+
+    /// Whether the name of an object's holder names the object: if the object does not hold the
+    /// holder, or if they are variables and a function that uses them, which tells their file.
+    fn names(&self, scene: &Scene<'_, '_>, number: u32, holder: ObjectId, label: Label) -> bool {
+        let is_held = |from: u32| (number..scene.end(number)).contains(&from);
+        if !scene.number(holder).is_some_and(is_held) {
+            return true;
+        }
+        let is_of_file = match scene.field(label) {
+            Some(CONTEXT) => scene.heap().location(holder).is_some(),
+            field => field == Some(OUTER),
+        };
+        is_of_file && scene.role_of(holder) == Role::Closure
     }
 
     /// Marks an object for [`Self::add_wanted`] if its holders are not known.
@@ -149,7 +158,9 @@ impl Holders {
         self.want(number);
         let mut seen: FxHashMap<(u32, Label), usize> = FxHashMap::default();
         // Holders of one type and label mostly have similar names.
-        let references = self.with_places(scene, number).filter(|(source, label, _)| {
+        let named = self.with_places(number);
+        let named = named.filter(|(source, label, _)| self.names(scene, number, *source, *label));
+        let references = named.filter(|(source, label, _)| {
             let kin = scene.number(*source).map_or(0, |number| scene.kin(number));
             let alike = seen.entry((kin, *label)).or_default();
             *alike += 1;
@@ -191,10 +202,7 @@ impl Holders {
         holder: ObjectId,
         held: ObjectId,
     ) -> Option<&'h str> {
-        match self.link(scene, holder, held)?.1.kind() {
-            LabelKind::Field(name) => Some(scene.heap().names.text(name)),
-            _ => None,
-        }
+        scene.field(self.link(scene, holder, held)?.1)
     }
 
     /// The name of the object to which a reference of an object leads.
@@ -229,7 +237,15 @@ impl Holders {
             }
             let Some(number) = scene.number(way.at) else { break };
             let up = scene.object(scene.dominator(number));
-            match up.and_then(|up| Some((up, self.link(scene, up, way.at)?))) {
+            let up = up.and_then(|up| Some((up, self.link(scene, up, way.at)?)));
+            // A stack has no name, but the functions that use its variables have one.
+            let is_stack = |up: &(ObjectId, Link)| {
+                let is_unnamed = scene.field(up.1.1).is_none();
+                scene.heap().is_made_up(up.0)
+                    && is_unnamed
+                    && scene.role_of(way.at) == Role::Closure
+            };
+            match up.filter(|up| !is_stack(up)) {
                 Some((up, found)) => (way.inner, way.at, way.link) = (Some(way.at), up, found),
                 None if detours == 0 => break,
                 None => {
@@ -285,10 +301,10 @@ impl Outsides {
 /// A variable of a call, with the call: `local rows` and `load (views.py:5)`.
 fn variable(heap: &Heap<'_>, root: &Root, frame: &StackFrame) -> (String, String) {
     let function = heap.names.text(frame.function);
-    let LabelKind::Field(name) = root.label.kind() else {
+    let Some(name) = root.label.field_name(&heap.names) else {
         return ("a variable".to_owned(), function.to_owned());
     };
-    let name = format!("local {}", heap.names.text(name));
+    let name = format!("local {name}");
     match heap.names.text(frame.file).rsplit(['/', '\\']).next() {
         Some(file) if frame.line > 0 => (name, format!("{function} ({file}:{})", frame.line)),
         _ => (name, function.to_owned()),

@@ -9,7 +9,7 @@ use super::place::{Place, without_indexes};
 use super::scene::Scene;
 use super::scope::variable_of_file;
 use crate::analysis::collections::Collections;
-use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind, Value};
+use crate::model::heap::{Label, ObjectId, Role, TypeKind, Value};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -82,7 +82,9 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
             let place = match place {
                 Some(place) if !place.is_in_scope() => Some(place),
                 // The function is only one of many paths to the variable.
-                place => variable_of_file(self.scene, &self.holders, container).or(place),
+                place => variable_of_file(self.scene, &self.holders, container)
+                    .filter(|variable| place.is_none() || variable.is_program == Some(true))
+                    .or(place),
             };
             let mut named = self.named(self.scene.object(container), place);
             named.count(candidate.entries(self.scene));
@@ -122,12 +124,10 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
         let (scene, [head]) = (self.scene, heads) else { return false };
         let kind = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
         let mut holders = self.holders.of_number(scene, *head);
-        let is_source = |label: Label| match label.kind() {
-            LabelKind::Field(name) => scene.heap().names.text(name) == SOURCE,
-            _ => false,
-        };
         kind == Some(TypeKind::Text)
-            && holders.any(|(from, label)| scene.role_of(from) == Role::Hidden && is_source(label))
+            && holders.any(|(from, label)| {
+                scene.role_of(from) == Role::Hidden && scene.field(label) == Some(SOURCE)
+            })
     }
 
     /// Adds the field by which an object that is not a collection holds the first of a chain.
@@ -196,10 +196,7 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
     /// Derives a name for several members from the name of the first. With one holder, only the
     /// index in the holder's own field differs between members.
     fn of_many(&self, field: Label, is_one: bool, name: &str) -> String {
-        let field = match field.kind() {
-            LabelKind::Field(field) => self.scene.heap().names.text(field),
-            _ => "",
-        };
+        let field = self.scene.field(field).unwrap_or_default();
         match name.strip_suffix(field).filter(|_| is_one) {
             Some(exact) => exact.to_owned() + &without_indexes(field),
             None if is_one => name.to_owned(),

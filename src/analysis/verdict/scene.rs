@@ -3,7 +3,7 @@
 use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
-use crate::model::heap::{Heap, LabelKind, ObjectId, Role, TypeId, TypeIds, TypeKind};
+use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, TypeId, TypeIds, TypeKind};
 use crate::parallel::{self, lock};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -55,7 +55,7 @@ pub(super) struct Held {
     /// The sum of their retained bytes.
     pub(super) bytes: u64,
     /// The number of the first of them.
-    first: u32,
+    pub(super) first: u32,
 }
 
 /// Objects of one type that are counted together.
@@ -167,6 +167,11 @@ impl<'s, 'a> Scene<'s, 'a> {
         role
     }
 
+    /// The name of the field that a label is. `None` for elements, and without a label.
+    pub(super) fn field(&self, label: Label) -> Option<&'s str> {
+        label.field_name(&self.heap().names)
+    }
+
     pub(super) fn loaders_of(&self, kin: u32) -> usize {
         self.loaders.get(&kin).copied().unwrap_or(0)
     }
@@ -250,8 +255,16 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     /// Whether an object holds another one as the value of a key, by their numbers.
     pub(super) fn is_keyed(&self, holder: u32, held: u32) -> bool {
-        let row = || self.reference(self.object(holder)?, self.object(held)?);
-        row().is_some_and(|row| self.heap().reference_key(row).is_some())
+        self.between(holder, held).is_some_and(|row| self.heap().reference_key(row).is_some())
+    }
+
+    /// Whether an object refers to another one itself, by their numbers.
+    pub(super) fn refers(&self, holder: u32, held: u32) -> bool {
+        self.between(holder, held).is_some()
+    }
+
+    fn between(&self, holder: u32, held: u32) -> Option<usize> {
+        self.reference(self.object(holder)?, self.object(held)?)
     }
 
     /// Whether an object is the dictionary that contains the attributes of another one.

@@ -2,7 +2,7 @@
 
 use super::descent::Descent;
 use super::scene::{Group, Scene};
-use crate::model::heap::{LabelKind, ObjectId, Role, Value};
+use crate::model::heap::{ObjectId, Role, Value};
 use rustc_hash::FxHashMap;
 
 /// The maximum number of calls whose names are read.
@@ -67,10 +67,10 @@ fn variable(scene: &Scene<'_, '_>, number: u32, kin: u32) -> Option<String> {
     let mut rows = heap.references.range(object);
     rows.end = rows.end.min(rows.start + MOST_REFERENCES);
     let held = heap.references_at(object, rows).filter_map(|reference| {
-        let LabelKind::Field(name) = reference.label.kind() else { return None };
+        let name = scene.field(reference.label)?;
         let target = scene.number(reference.target)?;
         let fits = scene.kin(target) == kin && scene.dominator(target) == number;
-        fits.then(|| (scene.bytes(target), heap.names.text(name)))
+        fits.then(|| (scene.bytes(target), name))
     });
     held.max_by_key(|(bytes, _)| *bytes).map(|(_, name)| name.to_owned())
 }

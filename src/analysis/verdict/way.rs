@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub(super) const CONTEXT: &str = "context";
 
 /// The field of a function's variables that holds those of the function around it.
-const OUTER: &str = "previous";
+pub(super) const OUTER: &str = "previous";
 
 /// The variable for the object of a method, whose type is more informative.
 const THIS: &str = "this";
@@ -37,10 +37,7 @@ impl<'h> Way<'h> {
     /// holds the previous one. `None` if the path ends here.
     pub(super) fn pass(&mut self, scene: &Scene<'h, '_>) -> Option<&'h str> {
         let (row, label) = self.link;
-        let field = match label.kind() {
-            LabelKind::Field(name) => scene.heap().names.text(name),
-            _ => "",
-        };
+        let field = scene.field(label).unwrap_or_default();
         let role = scene.role_of(self.at);
         let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
         // Labels that are not fields begin with `<`, and so do properties whose key is a symbol.
@@ -203,10 +200,7 @@ fn is_running(heap: &Heap<'_>, frame: ObjectId) -> bool {
 /// The name of the file that an object represents, without folders.
 fn file_name(scene: &Scene<'_, '_>, at: ObjectId, field: &str) -> Option<String> {
     let heap = scene.heap();
-    let is_name = |label: Label| match label.kind() {
-        LabelKind::Field(name) => heap.names.text(name) == field,
-        _ => false,
-    };
+    let is_name = |label: Label| scene.field(label) == Some(field);
     let mut names = heap.references_of(at).filter(|reference| is_name(reference.label));
     let Value::Text { text, .. } = heap.value(names.next()?.target) else { return None };
     let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
