@@ -4,17 +4,29 @@ use crate::input::heapsnapshot::document::Document;
 use crate::input::heapsnapshot::meta::MAX_FIELDS;
 use crate::input::json::Numbers;
 use crate::model::heap::{Heap, LabelKind, ObjectId, SourceLocation, Value};
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 /// The most functions of a script that are examined for its name.
 pub(super) const ASKED: usize = 64;
 
-/// The locations of a snapshot. The file is read again for each request.
+/// The locations of a snapshot.
 pub(super) struct Locations<'a> {
     numbers: Option<Numbers<'a>>,
     fields: usize,
     /// Positions of object_index, script_id, line and column in a row.
     at: [usize; 4],
     node_fields: u64,
+    /// Made at the first question for an object.
+    index: OnceLock<Index>,
+}
+
+/// The locations by object, and the files of the scripts.
+struct Index {
+    /// Sorted by object; the first of several rows of an object comes first.
+    rows: Vec<Location>,
+    /// By script: the file, and how many functions were asked for it.
+    scripts: FxHashMap<u64, (Option<String>, usize)>,
 }
 
 /// A row of `locations`. Line and column count from 0.
@@ -37,16 +49,15 @@ impl<'a> Locations<'a> {
             fields: names.len(),
             at: at.map(Option::unwrap_or_default),
             node_fields: document.meta.node.count as u64,
+            index: OnceLock::new(),
         }
     }
 
     pub(super) fn of_object(&self, heap: &Heap<'_>, object: ObjectId) -> Option<SourceLocation> {
-        let location = self.rows().find(|row| row.object == object)?;
-        let of_script = self.rows().filter(|row| row.script == location.script);
-        let functions = of_script.filter(|row| {
-            row.object.index() < heap.len() && heap.type_name(row.object) == "Function"
-        });
-        let file = functions.take(ASKED).find_map(|row| script(heap, row.object));
+        let index = self.index.get_or_init(|| Index::of(self, heap));
+        let at = index.rows.partition_point(|row| row.object < object);
+        let location = index.rows.get(at).filter(|row| row.object == object)?;
+        let file = index.scripts.get(&location.script).and_then(|(file, _)| file.clone());
         Some(SourceLocation {
             file: file.unwrap_or_else(|| format!("script {}", location.script)),
             line: location.line.saturating_add(1),
@@ -68,6 +79,24 @@ impl<'a> Locations<'a> {
             let object = ObjectId(u32::try_from(node).unwrap_or(u32::MAX));
             Some(Location { object, script, line, column })
         })
+    }
+}
+
+impl Index {
+    fn of(locations: &Locations<'_>, heap: &Heap<'_>) -> Self {
+        let mut scripts = FxHashMap::<u64, (Option<String>, usize)>::default();
+        let mut rows: Vec<_> = locations.rows().collect();
+        for row in &rows {
+            let (file, asked) = scripts.entry(row.script).or_default();
+            let is_function =
+                || row.object.index() < heap.len() && heap.type_name(row.object) == "Function";
+            if file.is_none() && *asked < ASKED && is_function() {
+                *asked += 1;
+                *file = script(heap, row.object);
+            }
+        }
+        rows.sort_by_key(|row| row.object);
+        Self { rows, scripts }
     }
 }
 
