@@ -173,7 +173,8 @@ impl<'h> Analyses<'h> {
         }
         let (heap, graph) = (&self.heap, &self.graph);
         let distances = self.kept.distances.get_or_init(|| RootDistances::of(heap, graph));
-        let several = Several { heap, graph, distances, referrers: self.referrers() };
+        let (referrers, dominators) = (self.referrers(), &self.tree().dominators);
+        let several = Several { heap, graph, distances, referrers, dominators };
         several.paths(object, k, || self.shortest())
     }
 

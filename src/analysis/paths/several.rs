@@ -2,18 +2,21 @@
 //!
 //! The search goes backward from the object. An earlier breadth-first search from the roots has
 //! computed the distance of each object, so the search always takes the unfinished path whose total
-//! length is the smallest possible, and walks back to a root without detours.
+//! length is the smallest possible, and walks back to a root without detours. Referrers that the object
+//! itself keeps alive lead to no other path.
 
 use super::distances::RootDistances;
 use super::search::Starts;
 use super::shortest::Shortest;
 use super::{Origin, Path, ReachedBy, Step, is_immediate};
+use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::referrers::Referrers;
 use crate::model::heap::{Heap, ObjectId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Returns the `k` shortest paths to an object without cycles, which differ in their root or in at
 /// least one object. Sorted by length; among equal lengths, more informative roots come first.
@@ -23,7 +26,8 @@ pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -
         return Shortest::of(heap, graph).path(object).into_iter().collect();
     }
     let (distances, referrers) = (RootDistances::of(heap, graph), Referrers::of(&heap.references));
-    let several = Several { heap, graph, distances: &distances, referrers: &referrers };
+    let dominators = &Dominators::of(graph);
+    let several = Several { heap, graph, distances: &distances, referrers: &referrers, dominators };
     several.paths(object, k, || Shortest::of(heap, graph))
 }
 
@@ -37,6 +41,8 @@ pub struct Several<'s, 'h, 'a> {
     pub distances: &'s RootDistances,
     /// The referrers of all objects of the heap.
     pub referrers: &'s Referrers,
+    /// The dominators of all objects of the graph.
+    pub dominators: &'s Dominators,
 }
 
 impl Several<'_, '_, '_> {
@@ -74,6 +80,9 @@ struct Backward<'s, 'a> {
     heap: &'s Heap<'a>,
     distances: &'s RootDistances,
     referrers: &'s Referrers,
+    dominators: &'s Dominators,
+    /// The objects that the object at the end of all paths keeps alive. It is on every path to them.
+    below_end: Range<u32>,
     /// Holders of the ephemerons in effect, by value.
     holders: FxHashMap<ObjectId, Vec<ObjectId>>,
     roots: FxHashMap<ObjectId, Vec<usize>>,
@@ -86,7 +95,7 @@ struct Backward<'s, 'a> {
 
 impl<'s, 'a> Backward<'s, 'a> {
     fn new(search: &Several<'s, '_, 'a>, starts: &Starts) -> Self {
-        let &Several { heap, graph, distances, referrers } = search;
+        let &Several { heap, graph, distances, referrers, dominators } = search;
         let mut holders: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for pair in &heap.ephemerons {
             if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {
@@ -101,6 +110,8 @@ impl<'s, 'a> Backward<'s, 'a> {
             heap,
             distances,
             referrers,
+            dominators,
+            below_end: 0..0,
             holders,
             roots,
             partial: Vec::new(),
@@ -114,6 +125,7 @@ impl<'s, 'a> Backward<'s, 'a> {
         // extended any more, so that the search ends soon for every heap.
         let most = k.saturating_mul(PASSES);
         let mut paths: Vec<Path> = Vec::new();
+        self.below_end = self.below(object);
         self.push(Partial { object, next: None, length: 1, origin: None });
         while let Some(Reverse((_, _, number))) = self.queue.pop() {
             let partial = &self.partial[number as usize];
@@ -147,8 +159,15 @@ impl<'s, 'a> Backward<'s, 'a> {
         }
         let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
         before.extend(self.holders.get(&object).into_iter().flatten());
+        let below = self.below(object);
+        let is_below = |referrer: ObjectId| {
+            let number = self.dominators.number(referrer).unwrap_or_default();
+            below.contains(&number) || self.below_end.contains(&number)
+        };
         before.retain(|referrer| {
-            self.distances.of_object(*referrer).is_some() && !is_immediate(self.heap, *referrer)
+            self.distances.of_object(*referrer).is_some()
+                && !is_immediate(self.heap, *referrer)
+                && (self.heap.is_made_up(*referrer) || !is_below(*referrer))
         });
         before.sort_unstable_by_key(|referrer| (self.distances.of_object(*referrer), *referrer));
         before.dedup();
@@ -181,6 +200,11 @@ impl<'s, 'a> Backward<'s, 'a> {
                 return;
             }
         }
+    }
+
+    /// The numbers of an object and of all that it dominates.
+    fn below(&self, object: ObjectId) -> Range<u32> {
+        self.dominators.number(object).map_or(0..0, |number| number..self.dominators.end(number))
     }
 
     fn push(&mut self, partial: Partial) {
