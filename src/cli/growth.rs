@@ -148,16 +148,11 @@ fn measure_histograms(
     let input = session.open(path)?;
     let all = histograms(&input, session)?;
     if all.len() < 2 {
-        let error = if input.format == Format::Jfr {
-            format!(
-                "{} has {} of classes",
-                show_path(path),
-                plural(all.len() as u64, "histogram", "histograms")
-            )
-        } else {
-            "growth needs at least two files".to_owned()
-        };
-        return Err(UsageError::new(error)
+        if input.format != Format::Jfr {
+            return Err(UsageError::new("growth needs at least two files").into());
+        }
+        let found = plural(all.len() as u64, "histogram", "histograms");
+        return Err(UsageError::new(format!("{} has {found} of classes", show_path(path)))
             .hint("recordings have histograms if jdk.ObjectCount or jdk.ObjectCountAfterGC is enabled")
             .into());
     }

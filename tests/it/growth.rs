@@ -123,3 +123,15 @@ fn files_that_measure_different_things_are_refused() {
     assert_eq!(growth(&[&heap, &profile], &[]).status.code(), Some(2));
     assert_eq!(growth(&[&heap], &[]).status.code(), Some(2), "one file does not grow");
 }
+
+#[test]
+fn only_recordings_of_java_are_told_about_their_histograms() {
+    let said = |name: &str| {
+        let output = growth(&[&fixture(name)], &[]);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let needs = "error: growth needs at least two files\n";
+    assert_eq!(said("hprof/small_java17.hprof.zst"), needs);
+    assert!(said("jfr/shop_java17.jfr.zst").contains("jdk.ObjectCount"));
+}
