@@ -297,7 +297,8 @@ fn add_profile(
     filter: &TypeFilter,
     session: &Session,
 ) -> anyhow::Result<(Unit, Status, i64)> {
-    let loaded = load_profile(input, &args.profile, session)?;
+    let mut loaded = load_profile(input, &args.profile, session)?;
+    loaded.name_hidden_classes();
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let whole = metric.whole(&selected.total);

@@ -272,16 +272,35 @@ impl Profile {
 
     /// Renames files. Several files may get the same name.
     pub fn rename_files(&mut self, rename: impl Fn(&str) -> Option<String>) {
-        let mut renamed: FxHashMap<NameId, NameId> = FxHashMap::default();
-        for frame in &mut self.frames {
-            frame.file = *renamed.entry(frame.file).or_insert_with(|| {
-                let name = rename(self.names.text(frame.file));
-                name.map_or(frame.file, |name| self.names.intern(&name))
-            });
-        }
+        let renamed = self.rename(|frame| &mut frame.file, rename);
         let file = |file| renamed.get(&file).copied().unwrap_or(file);
         let generated = std::mem::take(&mut self.generated).into_iter();
         self.generated = generated.map(|((name, old), own)| ((name, file(old)), own)).collect();
+    }
+
+    /// Renames functions. Several functions may get the same name.
+    pub fn rename_functions(&mut self, rename: impl Fn(&str) -> Option<String>) {
+        let renamed = self.rename(|frame| &mut frame.function, rename);
+        let name = |name| renamed.get(&name).copied().unwrap_or(name);
+        let generated = std::mem::take(&mut self.generated).into_iter();
+        self.generated = generated.map(|((old, file), own)| ((name(old), file), own)).collect();
+    }
+
+    /// Renames a part of all frames. Returns the new names.
+    fn rename(
+        &mut self,
+        part: impl Fn(&mut ProfileFrame) -> &mut NameId,
+        rename: impl Fn(&str) -> Option<String>,
+    ) -> FxHashMap<NameId, NameId> {
+        let mut renamed: FxHashMap<NameId, NameId> = FxHashMap::default();
+        for frame in &mut self.frames {
+            let part = part(frame);
+            *part = *renamed.entry(*part).or_insert_with(|| {
+                let name = rename(self.names.text(*part));
+                name.map_or(*part, |name| self.names.intern(&name))
+            });
+        }
+        renamed
     }
 
     /// The generated name of a function, if it differs from the name in its source.

@@ -144,6 +144,38 @@ fn checkouts_in_other_folders_are_matched_and_it_is_said() {
     assert_eq!(refused.status.code(), Some(2), "heaps have no files");
 }
 
+/// The names of lambdas contain an address and numbers that differ from run to run: everything below
+/// them was new or gone.
+#[test]
+fn lambdas_of_two_runs_of_java_are_compared() {
+    let folder = Folder::new();
+    let recording = |name: &str, class: &str, time: u64| {
+        let text = format!("Thread.run;a.B$$Lambda{class}.run;a.B.work {time}\nThread.run 5\n");
+        folder.write(name, &text)
+    };
+    for (old, new) in [
+        ("$89+0x00007f3980008800.1616974404", "$90+0x00007f7c00007c68.846947180"),
+        (".0x000000008b046000", ".0x000000003c048000"),
+    ] {
+        let (old, new) = (recording("old.folded", old, 20), recording("new.folded", new, 50));
+        let document = json(&["diff", "-n", "0"], &[&old, &new]);
+        let rows = document["rows"].as_array().unwrap();
+        let totals: Vec<_> = rows
+            .iter()
+            .map(|row| (row["name"].as_str().unwrap(), &row["delta"]["total"]))
+            .map(|(name, total)| (name, total.as_i64().unwrap()))
+            .collect();
+        assert_eq!(totals, [("a.B.work", 30), ("Thread.run", 30), ("a.B$$Lambda.run", 30)]);
+        let drawn = folder.0.path().join("out.svg");
+        dumptool(&["convert"], &[&new, &drawn, &PathBuf::from("--base"), &old]);
+        assert!(!fs::read_to_string(drawn).unwrap().contains("0x0000"));
+        let grown = json(&["growth", "-n", "0"], &[&old, &new]);
+        assert!(!grown.to_string().contains("0x0000"), "{grown}");
+        let one = json(&["top", "-n", "0"], &[&old]).to_string();
+        assert!(one.contains("0x0000"), "names of a single recording are those of the JVM");
+    }
+}
+
 /// Rows in which only another value changed were rows of zeros.
 #[test]
 fn only_changes_of_the_metric_are_rows() {

@@ -32,8 +32,8 @@ pub(super) fn run(job: &Job<'_>, old: &Path) -> anyhow::Result<Status> {
         }
         Kind::Profile => {
             let mut before = load_profile(&old, &job.args.profile, session)?;
-            let after = load_profile(input, &job.args.profile, session)?;
-            let moved = before.follow(&after);
+            let mut after = load_profile(input, &job.args.profile, session)?;
+            let moved = before.follow(&mut after);
             after.say_moved(&moved, "a guess", session);
             let (before, _, old_status) = profile_picture(job, before)?;
             (before, profile_picture(job, after)?, old_status)

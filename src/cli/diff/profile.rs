@@ -30,14 +30,16 @@ pub(super) fn run(
     let mut new = load_profile(new, &options, session)?;
     let has_files = matches!(by_of(args.by, args.profile.tag.as_ref()).0, TopBy::Frames(_));
     let moved = match args.trim_path.is_empty() {
-        true if has_files => old.follow(&new),
+        true if has_files => old.follow(&mut new),
         true => Vec::new(),
         false if !has_files => {
             return Err(UsageError::new("--trim-path applies to functions, files and lines").into());
         }
         false => {
-            old.trim_paths(&args.trim_path);
-            new.trim_paths(&args.trim_path);
+            for side in [&mut old, &mut new] {
+                side.name_hidden_classes();
+                side.trim_paths(&args.trim_path);
+            }
             Vec::new()
         }
     };

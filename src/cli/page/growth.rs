@@ -165,7 +165,8 @@ fn add(
         let status = status(&|| input.report_if_damaged(damage, &session.terminal));
         return Ok(Added { time: recorded_at(input), status, metric: None });
     }
-    let loaded = load_profile(input, &args.profile, session)?;
+    let mut loaded = load_profile(input, &args.profile, session)?;
+    loaded.name_hidden_classes();
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     add_functions(growth, &selected, &metric, &TypeFilter::default());

@@ -34,11 +34,11 @@ pub(super) fn page(
     let mut old = old.map(|old| load_profile(old, &args.profile, session)).transpose()?;
     // Only the page about a single profile shows calls in the order of time.
     let kept = Kept { samples: old.is_none(), ..Kept::of(&args.profile, session) };
-    let new = load_parts(input, &args.profile, session, kept)?;
+    let mut new = load_parts(input, &args.profile, session, kept)?;
     for side in old.iter().chain([&new]) {
         require_stacks(&side.profile, &side.input.path, "report", "")?;
     }
-    let moved = old.as_mut().map_or_else(Vec::new, |old| old.follow(&new));
+    let moved = old.as_mut().map_or_else(Vec::new, |old| old.follow(&mut new));
     let before = old.map(|old| Side::of(args, old, Subjects::Older, session)).transpose()?;
     let of_newer = before.as_ref().map_or(Subjects::Only, Subjects::Newer);
     let after = Side::of(args, new, of_newer, session)?;

@@ -2,7 +2,7 @@
 
 use super::ShortFiles;
 use super::require::{named, no_metric};
-use crate::analysis::profile::{MovedFolder, Selected, below, moved_folders};
+use crate::analysis::profile::{MovedFolder, Selected, below, moved_folders, without_run};
 use crate::cli::args::{NarrowOptions, ProfileOptions};
 use crate::cli::open::Input;
 use crate::cli::print::{Document, Value};
@@ -111,15 +111,25 @@ impl ProfileInput<'_> {
         }
     }
 
-    /// Renames files in folders that have other paths in a newer profile to their paths there.
-    /// Returns the folders, which are a guess.
-    pub(crate) fn follow(&mut self, new: &Self) -> Vec<MovedFolder> {
+    /// Renames files in folders that have other paths in a newer profile to their paths there, and
+    /// functions of both that have other names in each run. Returns the folders, which are a guess.
+    pub(crate) fn follow(&mut self, new: &mut Self) -> Vec<MovedFolder> {
+        self.name_hidden_classes();
+        new.name_hidden_classes();
         let moved = moved_folders(&self.profile, &new.profile);
         if !moved.is_empty() {
             Arc::make_mut(&mut self.profile)
                 .rename_files(|path| moved.iter().find_map(|folder| folder.new_path(path)));
         }
         moved
+    }
+
+    /// Gives lambdas and other hidden classes of Java the same names in all runs.
+    pub(crate) fn name_hidden_classes(&mut self) {
+        let names = self.profile.frames.iter().map(|frame| frame.function);
+        if names.map(|name| self.profile.names.text(name)).any(|name| without_run(name).is_some()) {
+            Arc::make_mut(&mut self.profile).rename_functions(without_run);
+        }
     }
 
     /// Prints the old and new paths of the first folders that moved, with a `hint`.
