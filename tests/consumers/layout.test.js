@@ -7,7 +7,7 @@ const test = require('node:test');
 
 const folder = path.join(__dirname, '../../src/output/report/script');
 const source = ['text.js', 'route.js', 'layout.js'].map((file) => fs.readFileSync(path.join(folder, file), 'utf8')).join('\n');
-const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'filtered', 'functionsOf', 'parseRoute', 'addressOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'csvRow', 'plain', 'amount', 'heading', 'between', 'runsOf'];
+const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'filtered', 'functionsOf', 'parseRoute', 'addressOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'partsOf', 'csvRow', 'plain', 'amount', 'heading', 'between', 'runsOf'];
 const part = new Function(`${source}; return { ${names.join(', ')} };`)();
 
 const tree = part.grow({ depth: [0, 1, 2, 1, 1], name: [0, 1, 2, 3, 1], total: [100, 60, 25, 30, 1], own: [9, 35, 25, 30, 1] });
@@ -68,6 +68,11 @@ test('filters change all numbers', () => {
   assert.deepEqual(columns(part.filtered(calls, { focus: named(2) })), { depth: [0, 1, 2], name: [0, 2, 3], total: [13, 13, 5], own: [0, 8, 5] });
   assert.deepEqual(columns(part.filtered(calls, { hide: named(2) })), { depth: [0, 1, 2], name: [0, 1, 3], total: [20, 15, 9], own: [5, 6, 9] });
   assert.deepEqual(part.functionsOf(calls), [{ name: 3, own: 9, total: 9 }, { name: 2, own: 8, total: 13 }, { name: 1, own: 3, total: 15 }]);
+  const threads = part.grow({ depth: [0, 1, 2, 3], name: [0, 5, 6, 1], total: [9, 9, 9, 9], own: [0, 0, 0, 9], outer: [1, 2] });
+  for (const tree of [threads, part.filtered(threads, {}), part.filtered(threads, { hide: () => false }), part.filtered(threads, { only: 1 })]) assert.deepEqual(part.functionsOf(tree), [{ name: 1, own: 9, total: 9 }]);
+  assert.deepEqual(part.filtered(threads, { focus: () => true }).name, [0, 1]);
+  assert.deepEqual(part.filtered(threads, { hide: (at) => at < 3 }).name, [0, 5, 6, 1]);
+  assert.equal(part.sandwich(threads, 1).callers.below.size, 0);
   const recursive = part.grow({ depth: [0, 1, 2], name: [0, 1, 1], total: [5, 5, 2], own: [0, 3, 2] });
   assert.deepEqual(part.functionsOf(recursive), [{ name: 1, own: 5, total: 5 }]);
 });
@@ -100,8 +105,11 @@ test('numbers and names are as people read them', () => {
   assert.equal(part.short('java.util.zip.ZipFile$Source'), 'ZipFile$Source');
   assert.equal(part.slug('Threads by stack'), 'threads-by-stack');
   assert.equal(part.heading('retained_bytes'), 'Retained');
-  assert.equal(part.packageOf('get (/x/site-packages/requests/api.py)'), 'requests');
-  assert.equal(part.packageOf('java.util.HashMap.put'), 'java.util.HashMap');
+  assert.deepEqual(part.partsOf('get(int) (/x/site-packages/requests/api.py)'), ['get(int)', '/x/site-packages/requests/api.py']);
+  // The cases of `packages_are_folders_namespaces_or_beginnings_of_names` in `captions.rs`.
+  const cases = fs.readFileSync(path.join(folder, '../../flamegraph/captions.rs'), 'utf8').match(/\("[^"]*", "[^"]*", "[^"]*"\)/g);
+  assert.ok(cases.length > 15);
+  for (const [name, file, expected] of cases.map((text) => JSON.parse(`[${text.slice(1, -1)}]`))) assert.equal(part.packageOf(name, file), expected, name);
   assert.equal(part.csvRow(['a,b', 'c"d', 1, null]), '"a,b","c""d",1,\r\n');
   assert.equal(part.plain('a\u202eb'), 'a\\u{202e}b');
 });

@@ -55,6 +55,31 @@ async function checkViews(page, file, url) {
   return kinds.size;
 }
 
+// The parts of the bar of a profile lead to the functions that add up to them, and a thread to the calls of the thread.
+async function checkParts(page, file, url) {
+  const links = await page.evaluate(() => [...document.querySelectorAll('#answer .parts a[href*="package="], #answer .card a[href*="?only="]')].map((link) => [link.getAttribute('href'), link.textContent]));
+  for (const [address, text] of links) {
+    await page.goto('about:blank');
+    await page.goto(url + address);
+    await page.waitForFunction(() => !document.querySelector('[aria-busy]'));
+    const { share, detail, legend } = await page.evaluate(() => {
+      const report = JSON.parse(document.getElementById('data').textContent), [table] = report.tables;
+      const values = (title) => table.columns.find((column) => column.title === title).values;
+      const files = values('File').some((at) => report.names[at]) ? values('File') : null;
+      const rows = new Set([...document.querySelectorAll('.view tbody tr')].map((row) => [...row.querySelectorAll('td.name')].map((cell) => cell.textContent).join('\n')));
+      const isShown = (row) => rows.has([values('Name'), files].filter(Boolean).map((of) => report.names[of[row]]).join('\n'));
+      const sum = values('Self').reduce((sum, own, row) => sum + (isShown(row) ? own : 0), 0);
+      const text = (part) => document.querySelector(part).textContent.replace(/\s/g, ' ');
+      return { share: (100 * sum / report.trees[0].total[0]).toFixed(1), detail: text('.detail'), legend: [...document.querySelectorAll('#picture .legend')].map((part) => part.textContent).join() };
+    });
+    const [, amount, wanted] = /([\d.,\s]+[^·]*) · ([\d.]+) %/.exec(text.replace(/^.*: (?=[\d])/, ''));
+    if (address.includes('package=')) {
+      if (share !== wanted) fail(file, `${address} has ${share} % and not ${wanted} %`);
+    } else if (!legend.includes('This picture is of all threads') && !detail.includes(amount.replace(/\s/g, ' ').trim())) fail(file, `${address} shows ${detail} and not ${amount}`);
+  }
+  return links.length;
+}
+
 async function check(browser, file, top) {
   await checkWithoutScripts(browser, file, top);
   const page = await browser.newPage();
@@ -151,6 +176,8 @@ async function check(browser, file, top) {
     if (steps.crumbs !== 2 || steps.after !== steps.before || steps.share !== '100.0 % match') fail(file, `zooming: ${JSON.stringify(steps)}`);
     if (steps.overflow) fail(file, `is wider than a window of ${width} px`);
   }
+  const parts = seen.kind === 'profile' ? await checkParts(page, file, url) : 1;
+  if (parts < 1) fail(file, 'has no links to its parts');
   const kinds = await checkViews(page, file, url);
   if (kinds < 4) fail(file, `links only to ${kinds} views`);
   if (requests.some((request) => request.split('#')[0] !== url && request !== 'about:blank')) fail(file, `asks for ${requests}`);

@@ -502,6 +502,75 @@ fn a_profile_without_samples_gets_a_page() {
     assert_eq!(data["trees"][0]["depth"], serde_json::json!([0]));
 }
 
+/// The depths and names of the lines of a tree that are processes and threads.
+fn outer(data: &Value, tree: &Value) -> Vec<(u64, String)> {
+    let number = |value: &Value| value.as_u64().unwrap();
+    let line = |line: &Value| {
+        let line = number(line) as usize;
+        let text = &data["names"][number(&tree["name"][line]) as usize];
+        (number(&tree["depth"][line]), text.as_str().unwrap().to_owned())
+    };
+    tree["outer"].as_array().into_iter().flatten().map(line).collect()
+}
+
+/// Threads with names (Firefox, Chrome, JFR) were listed and linked as functions.
+#[test]
+fn lines_of_threads_are_marked() {
+    let threads = |file: &str, of: usize| {
+        let (_, data) = page(&[fixture(file).to_str().unwrap()]);
+        outer(&data, &data["trees"][of])
+    };
+    let named = |depth: u64, name: &str| (depth, name.to_owned());
+    let both = [named(1, "P7"), named(2, "TWorker"), named(2, "TWorker 72")];
+    assert_eq!(threads("firefox/shared.json", 0), both);
+    assert_eq!(threads("firefox/shared.json", 1), [], "callers are of all threads");
+    let renderer = [named(1, "P25012"), named(2, "TCrRendererMain")];
+    assert_eq!(threads("chrome-trace/sources.json.gz", 0), renderer);
+    assert_eq!(threads("chrome-trace/sources.json.gz", 2), [named(1, "P25012;TCrRendererMain")]);
+    assert_eq!(threads("jfr/shop_java17.jfr.zst", 0), [], "the picture has no threads");
+    assert_eq!(threads("hprof/small_java17.hprof.zst", 0), []);
+}
+
+/// A page of another metric or thread named neither, and its commands printed other numbers.
+#[test]
+fn a_page_states_the_options_that_its_numbers_depend_on() {
+    let file = fixture("jfr/shop_java17.jfr.zst");
+    let file = file.to_str().unwrap();
+    let (page_text, data) =
+        page(&["--metric", "alloc", "--thread=allocator", "--focus=Shop.*", file]);
+    let top = json(&["top", "--metric=alloc", "--thread=allocator", "--focus=Shop.*", "-n1", file]);
+    assert_eq!(data["trees"][0]["total"][0], top["total"]["value"]);
+    assert_eq!(data["options"], " --metric=alloc --thread=allocator");
+    let given = [["metric", "alloc"], ["thread", "allocator"], ["focus", "Shop.*"]];
+    assert_eq!(data["given"], serde_json::json!(given));
+    assert!(data["tiles"][0]["value"].as_str().unwrap().ends_with(" alloc"), "{}", data["tiles"]);
+    let made_by = "report shop_java17.jfr.zst --metric=alloc --thread=allocator";
+    assert!(static_part(&page_text).contains(made_by) || page_text.contains(made_by));
+}
+
+/// The rows were numbers of micro- and nanoseconds without a unit.
+#[test]
+fn times_have_units_without_scripts() {
+    for (file, first) in [
+        ("v8-profiles/cpu-node24.cpuprofile", ["1.7 s", "1.6 s"]),
+        ("pprof/go127-cpu.pb.gz", ["440.0 ms", "440.0 ms"]),
+    ] {
+        let (page, _) = page(&[fixture(file).to_str().unwrap()]);
+        let row = page.split_once("<tbody>").unwrap().1.split_once("</tr>").unwrap().0;
+        let cells: Vec<_> = row.split("<td class=\"number\">").skip(2).collect();
+        let cells: Vec<_> = cells.iter().map(|cell| cell.split_once('<').unwrap().0).collect();
+        assert_eq!(cells, first, "{file}");
+    }
+}
+
+#[test]
+fn a_page_says_that_its_stacks_are_estimated() {
+    let file = fixture("native/callgrind.out.zst");
+    let (page, data) = page(&["--estimate", file.to_str().unwrap()]);
+    assert!(static_part(&page).contains("stacks are estimated"));
+    assert!(data["tiles"].as_array().unwrap().iter().all(|tile| tile["label"] != "samples"));
+}
+
 #[test]
 fn the_heap_over_time_has_the_peak() {
     for (name, points, unit) in [

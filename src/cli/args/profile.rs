@@ -43,34 +43,43 @@ pub(in crate::cli) struct ProfileOptions {
 }
 
 impl ProfileOptions {
-    /// The options as words of a command line.
-    #[cfg(feature = "explore")]
+    /// The options as words of a command line, without `--focus`, of which a command has its own.
     pub(in crate::cli) fn words(&self) -> Vec<String> {
+        let word = |(name, value): (&str, String)| match &*value {
+            "" => format!("--{name}"),
+            value => format!("--{name}={value}"),
+        };
+        self.pairs().into_iter().filter(|(name, _)| *name != "focus").map(word).collect()
+    }
+
+    /// The names of the options that were given, with their values; empty if an option has none.
+    pub(in crate::cli) fn pairs(&self) -> Vec<(&'static str, String)> {
         let narrow = &self.narrow;
         let texts = [
             ("metric", &self.metric),
             ("thread", &self.thread),
             ("event", &self.event),
             ("tag", &self.tag),
+            ("focus", &narrow.focus),
             ("ignore", &narrow.ignore),
             ("hide", &narrow.hide),
             ("show", &narrow.show),
             ("show-from", &narrow.show_from),
         ];
-        let texts =
-            texts.iter().filter_map(|(name, text)| Some(format!("--{name}={}", text.as_ref()?)));
-        let time =
-            |name: &str, micros: Option<u64>| micros.map(|micros| format!("--{name}={micros}us"));
+        let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?)));
+        let time = |micros: u64| format!("{micros}us");
+        let flag = |is_given: bool| is_given.then(String::new);
         let others = [
-            time("from-time", narrow.from_time),
-            time("to-time", narrow.to_time),
-            self.pid.map(|pid| format!("--pid={pid}")),
-            self.all_frames.then(|| "--all-frames".to_owned()),
-            self.raw_counts.then(|| "--raw-counts".to_owned()),
-            self.estimate.then(|| "--estimate".to_owned()),
+            ("from-time", narrow.from_time.map(time)),
+            ("to-time", narrow.to_time.map(time)),
+            ("pid", self.pid.map(|pid| pid.to_string())),
+            ("all-frames", flag(self.all_frames)),
+            ("raw-counts", flag(self.raw_counts)),
+            ("estimate", flag(self.estimate)),
         ];
-        let labels = narrow.labels.iter().map(|(key, value)| format!("--where={key}={value}"));
-        texts.chain(others.into_iter().flatten()).chain(labels).collect()
+        let others = others.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let labels = narrow.labels.iter().map(|(key, value)| ("where", format!("{key}={value}")));
+        texts.chain(others).chain(labels).collect()
     }
 
     /// These options, grouped by a label that `--by` names.

@@ -12,6 +12,7 @@ use super::size::count;
 use super::status::{Status, UsageError};
 use crate::input::Kind;
 use crate::output::report::{BarPart, Report, Tone};
+use crate::output::syntax::shell_word;
 use growth::Grown;
 
 /// Builds the page. The page is `None` if a heap lost its roots to damage.
@@ -75,6 +76,9 @@ fn different_kinds() -> anyhow::Error {
     UsageError::new("report compares heap dumps or profiles, not both").into()
 }
 
+/// The warning on a page about a profile that has calls and no stacks.
+const ESTIMATED: &str = "stacks are estimated from the calls between functions; costs of functions by themselves are exact";
+
 /// An empty report on a file.
 fn report(
     args: &ReportArgs,
@@ -92,11 +96,17 @@ fn report(
         Report::new(kind, &name(input), input.format.title().to_owned(), unit.to_owned());
     report.live = args.live;
     report.old = old.map(name);
-    report.options = args.heap.public_words();
+    report.sql = args.live && cfg!(feature = "query");
+    report.given = args.profile.pairs();
+    let of_profile = args.profile.words().into_iter().map(|word| format!(" {}", shell_word(&word)));
+    report.options = args.heap.public_words() + &of_profile.collect::<String>();
     report.filters = args.profile.narrow.json().and_then(|on| serde_json::to_value(on).ok());
     let words = args.profile.narrow.words();
     if !words.is_empty() {
         report.warnings.push(format!("only a part of the profile is shown:{words}"));
+    }
+    if args.profile.estimate {
+        report.warnings.push(ESTIMATED.to_owned());
     }
     if let Some(title) = &args.title {
         report.file.clone_from(title);

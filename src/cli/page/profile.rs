@@ -10,6 +10,7 @@ use crate::analysis::profile::{
 use crate::cli::args::ReportArgs;
 use crate::cli::profile::{
     Amount, Kept, ProfileInput, ShortFiles, load_parts, load_profile, require_stacks, unit_name,
+    whole as in_words,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
@@ -20,6 +21,7 @@ use crate::output::flamegraph::{FlamegraphOptions, Picture, package, picture};
 use crate::output::report::{
     Answer, BarPart, Card, Report, ReportCurve, ReportSuspect, ReportTable, Tile, Tone, address,
 };
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -83,6 +85,8 @@ struct Side {
     verdict: Option<ReportSuspect>,
     warnings: Vec<String>,
     curve: Option<ReportCurve>,
+    /// Whether the stacks were made from calls.
+    is_estimated: bool,
     status: Status,
 }
 
@@ -136,6 +140,7 @@ impl Side {
             verdict,
             warnings,
             curve,
+            is_estimated: args.profile.estimate,
             status,
         })
     }
@@ -143,14 +148,15 @@ impl Side {
     fn answer(&self) -> Answer {
         let amount = Amount::new(&self.metric, self.total.get(&self.metric), false);
         let own = |row: &TopRow| row.sums.own.get(&self.metric);
-        let mut packages: BTreeMap<&str, i64> = BTreeMap::new();
+        let mut packages: BTreeMap<Cow<'_, str>, i64> = BTreeMap::new();
         for row in &self.functions.rows {
             let package_name = package(&row.label.name, &row.label.namespace);
             let sum = packages.entry(package_name).or_default();
             *sum = sum.saturating_add(own(row));
         }
         let change = |value| format!("{} · {}", amount.show(value), percent(amount.share(value)));
-        let parts = parts(packages.into_iter().collect(), Tone::Distinct, &change);
+        let packages = packages.iter().map(|(name, value)| (&**name, *value)).collect();
+        let parts = parts(packages, Tone::Distinct, &change);
         let first = Answer {
             headline: "No function stands out in this profile.".to_owned(),
             ..Answer::default()
@@ -212,8 +218,10 @@ impl Side {
         report.curves.extend(self.curve.clone());
         let amount = Amount::new(metric, total.get(metric), false);
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
-        tile("total", amount.show(total.get(metric)));
-        tile("samples", count(total.samples()));
+        tile("total", in_words(total, metric, &amount));
+        if !self.is_estimated {
+            tile("samples", count(total.samples()));
+        }
         tile("functions", count(self.functions.rows.len() as u64));
         let has_threads = self.threads.rows.len() > 1;
         if has_threads {
@@ -325,6 +333,7 @@ impl Compared {
         report.suspects.extend(self.verdict.clone());
         report.answer = self.answer();
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
+        tile("metric", metrics.1.name().to_owned());
         tile("before", amount.show(before));
         tile("now", amount.show(now));
         tile("difference", amount.change(now.saturating_sub(before)));
@@ -366,7 +375,7 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
         let link = if is_change {
             address("function", &[("name", name)])
         } else {
-            address("table/functions", &[("filter", name)])
+            address("table/functions", &[("package", name)])
         };
         let short = name.rsplit('/').next().unwrap_or(name);
         let tone = if is_change && *value < 0 { Tone::Down } else { tone };

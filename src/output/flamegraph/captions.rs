@@ -5,8 +5,9 @@ use crate::model::profile::{FrameKind, ProfileFrame};
 use crate::model::stacks::WeightedStacks;
 use crate::output::written::line_label;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Caption {
     pub(super) text: String,
     /// The hue in degrees; the same for all functions of a package, or types of a namespace. `None`
@@ -85,18 +86,36 @@ fn hue(kind: FrameKind, function: &str, file: &str) -> u16 {
 }
 
 /// The package of a function, or the namespace of a type: the installed package or the folder of
-/// its file, or else the first part of its name.
-pub(crate) fn package<'a>(function: &'a str, file: &'a str) -> &'a str {
+/// its file, or else its name without the last part. `packageOf` in the script of the report is the
+/// same.
+pub(crate) fn package<'a>(function: &'a str, file: &'a str) -> Cow<'a, str> {
     for installed in ["site-packages/", "dist-packages/", "node_modules/"] {
         if let Some((_, inside)) = file.rsplit_once(installed) {
-            return inside.split('/').next().unwrap_or(inside);
+            return inside.split('/').next().unwrap_or(inside).into();
         }
     }
     match file.rsplit_once('/') {
-        Some((folder, _)) => folder,
-        None if !file.is_empty() => file,
-        None => function.rsplit_once(['.', ':']).map_or(function, |(package, _)| package),
+        Some((folder, _)) => folder.into(),
+        None if !file.is_empty() => file.into(),
+        None => scope(function).map_or(function.into(), Cow::from),
     }
+}
+
+/// A name without its last part, and without types and parameters: `std::vector` for
+/// `void std::vector<int>::push_back(int const&)`. `None` if it has one part only.
+fn scope(function: &str) -> Option<String> {
+    let (mut plain, mut depth) = (String::new(), 0_usize);
+    for c in function.chars() {
+        match c {
+            '(' | '<' | '[' => depth += 1,
+            ')' | '>' | ']' => depth = depth.saturating_sub(1),
+            c if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    let name = plain.split(' ').find(|word| word.contains("::")).unwrap_or(&plain);
+    let scope = name.rsplit_once(['.', ':'])?.0.trim_end_matches(['.', ':']);
+    (!scope.is_empty()).then(|| scope.to_owned())
 }
 
 #[cfg(test)]
@@ -119,6 +138,19 @@ mod tests {
             ("get", "/env/lib/python3.11/site-packages/requests/api.py", "requests"),
             ("_List", "dart:core", "dart:core"),
             ("java.util.HashMap.put", "", "java.util.HashMap"),
+            ("java.lang.Throwable.<init>", "", "java.lang.Throwable"),
+            ("std::vector<std::pair<int, a::B> >::push_back(a::B const&)", "", "std::vector"),
+            ("void shop::Box<double>::work(int) const", "", "shop::Box"),
+            ("shop::operator<<(shop::A)", "", "shop"),
+            ("shop::A::operator->()", "", "shop::A"),
+            ("operator new(unsigned long)", "", "operator new(unsigned long)"),
+            ("leaf<T, U>::run(int)", "", "leaf"),
+            ("alloc::vec::Vec<T,A>::push", "", "alloc::vec::Vec"),
+            ("<T as core::fmt::Display>::fmt", "", "<T as core::fmt::Display>::fmt"),
+            ("main.(*Cache).Get", "", "main"),
+            ("main.F[...]", "", "main"),
+            ("[libc.so.6]", "", "[libc.so.6]"),
+            ("::main", "", "::main"),
             ("main", "", "main"),
         ];
         for (function, file, expected) in cases {

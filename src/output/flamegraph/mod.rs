@@ -17,6 +17,7 @@ use crate::model::profile::{FrameId, StackId, StackIndex, StackTree, Unit};
 use crate::model::stacks::{Track, WeightedStacks};
 use boxes::{Boxes, Cut};
 use captions::{Caption, Captions};
+use rustc_hash::FxHashSet;
 use std::io::{self, Write};
 use svg::Words;
 
@@ -83,6 +84,11 @@ pub fn picture(stacks: &WeightedStacks, value: usize, options: &FlamegraphOption
             compares: false,
         },
         boxes,
+        bases: tracks
+            .iter()
+            .flat_map(|base| [&base[..], base.get(..1).unwrap_or_default()])
+            .map(texts)
+            .collect(),
         written,
     }
 }
@@ -152,6 +158,8 @@ fn count(written: &mut Written, sum: i64) {
 pub struct Picture {
     words: Words,
     boxes: Boxes,
+    /// The boxes below all stacks of each thread, and those of each process.
+    bases: FxHashSet<Vec<String>>,
     written: Written,
 }
 
@@ -178,6 +186,7 @@ impl Picture {
             i64::try_from(i128::from(row.total[0]) - i128::from(row.total[1])).unwrap_or(i64::MAX)
         };
         let tree = ReportTree {
+            outer: self.outer(&rows),
             title: title.to_owned(),
             depth: rows.iter().map(|row| row.depth).collect(),
             name: rows.iter().map(|row| report.name(name(row))).collect(),
@@ -190,12 +199,28 @@ impl Picture {
         (tree, left_out)
     }
 
+    /// The numbers of the rows of processes and threads.
+    fn outer(&self, rows: &[boxes::Widest]) -> Vec<u32> {
+        let mut path = Vec::new();
+        let is_outer = |(_, row): &(u32, &boxes::Widest)| {
+            let depth @ 1..=2 = row.depth as usize else { return false };
+            path.truncate(depth - 1);
+            path.extend(row.caption.map(|caption| self.boxes.caption(caption).text.clone()));
+            self.bases.contains(&path)
+        };
+        (0..).zip(rows).filter(is_outer).map(|(row, _)| row).collect()
+    }
+
     /// Draws the picture. An empty picture contains a note. Fails when the output cannot be
     /// written.
     pub fn draw(self, out: &mut impl Write) -> io::Result<Written> {
         svg::draw(&self.boxes, &self.words, out)?;
         Ok(self.written)
     }
+}
+
+fn texts(captions: &[Caption]) -> Vec<String> {
+    captions.iter().map(|caption| caption.text.clone()).collect()
 }
 
 /// The boxes below all stacks of a thread: its process and the thread itself. Empty for a heap.

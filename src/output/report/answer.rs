@@ -1,7 +1,8 @@
 //! The first screen of a page: HTML that works without a script.
 
 use super::{Cells, Report, ReportColumn, ReportRule, ReportSuspect, ReportTable};
-use crate::output::quantity::{count, percent, plural, size};
+use crate::model::profile::Unit;
+use crate::output::quantity::{percent, plural, quantity, size};
 use crate::output::syntax::percent_encoded;
 use std::fmt::Write;
 
@@ -367,16 +368,12 @@ impl Report {
                 let Some(number) = numbers.get(row).copied().flatten() else {
                     return "-".to_owned();
                 };
-                let sign = match number {
-                    ..=-1 => "-",
-                    1.. if column.delta => "+",
-                    _ => "",
+                let sign = if column.delta && number > 0 { "+" } else { "" };
+                let unit = match &*column.kind {
+                    "number" => Unit::Count,
+                    name => Unit::named(name),
                 };
-                let amount = number.unsigned_abs();
-                match &*column.kind {
-                    "bytes" => format!("{sign}{}", size(amount, false)),
-                    _ => format!("{sign}{}", count(amount)),
-                }
+                format!("{sign}{}", quantity(number, &unit, false))
             }
             Cells::Series(_) => String::new(),
         }

@@ -26,6 +26,12 @@ pub struct Report {
     /// Whether a server shows the page, and answers its questions about the file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
+    /// Whether the server runs statements of SQL.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sql: bool,
+    /// Options of commands about profiles that give the numbers of the page, with their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<(&'static str, String)>,
     /// The name of the older file, if two are compared.
     pub old: Option<String>,
     /// The numbers of the complete snapshots, of which the page shows one.
@@ -135,6 +141,9 @@ pub struct ReportTree {
     pub now: Option<Vec<u64>>,
     /// The growth of each line.
     pub delta: Option<Vec<i64>>,
+    /// The lines of processes and threads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outer: Vec<u32>,
 }
 
 /// A table in columns.
@@ -306,8 +315,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "tXI1Um+bj0+4ElzWcFU+A/fP7XP8BG+kQM/ECrRXl6A=";
-const SCRIPT_HASH: &str = "+nR3dYY9XVbBYuQBNYKbwKxFpPhXAU469E8YmJYJTCY=";
+const STYLE_HASH: &str = "EZirBwRp5l/NyI675bdpoSnBmS4B23tSyho0xbUnQBQ=";
+const SCRIPT_HASH: &str = "THvwmJpfNWllu2n8/JuUqV2tgkWW+SDSpC0zRr6RbYI=";
 
 impl Report {
     /// Creates a report without content.

@@ -40,7 +40,9 @@ impl Timeline {
                 GroupLabel { name, namespace, .. } => format!("{name} ({namespace})"),
             },
         };
+        let is_thread = |(_, call): &(u32, &TimedCall)| matches!(call.what, TimedItem::Thread(_));
         has_room.then(|| ReportTree {
+            outer: (0..).zip(&self.calls).filter(is_thread).map(|(line, _)| line).collect(),
             title: "In time".to_owned(),
             depth: self.calls.iter().map(|call| call.depth).collect(),
             name: self.calls.iter().map(|call| report.name(&name(call))).collect(),

@@ -11,6 +11,10 @@ const ask = async (verb, options) => {
   if (!response.ok) throw Object.assign(new Error((await response.text()).trim()), { status: response.status });
   return response.json();
 };
+// The options that the commands of a profile need for the numbers of the page.
+const given = () => Object.fromEntries(report.given || []);
+// With `focus`, a tree has the callers of the functions, too.
+const isCall = (node) => node.direction !== "callers";
 // The command that prints what the page lacks.
 const elsewhere = (...commands) => make("div", "elsewhere", make("p", "", "This page is a saved file. These commands show the rest:"), ...commands.map(command), command(serveCommand()));
 const isObject = (it) => it !== null && typeof it === "object" && "id" in it && "shallow_bytes" in it;

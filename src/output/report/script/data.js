@@ -3,10 +3,12 @@ const report = JSON.parse(document.getElementById("data").textContent);
 const isHeap = report.kind === "heap";
 const name = (at) => report.names[at];
 const trees = report.trees.map(grow);
+// The table of the threads of a profile, if it has several.
+const threadTable = () => (isHeap ? undefined : report.tables.find((table) => table.title === "Threads"));
 const isText = (column) => column.kind === "name" || column.kind === "text";
 const value = (column, row) => (column.kind === "name" ? name(column.values[row]) : column.values[row]);
 const shell = (word) => (/^[\w.,/:=@%+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'");
-const commandFor = (verb, ...words) => ["dumptool", verb, report.quoted, ...words.map(shell)].join(" ") + report.options;
+const commandFor = (verb, ...words) => ["dumptool", verb, report.quoted + report.options, ...words.map(shell)].join(" ");
 const serveCommand = () => "dumptool serve " + (report.old ? shell(report.old) + " " : "") + report.quoted + report.options;
 // The line of an object in the tree of the page, or -1.
 const lineOf = (id) => (trees.length && trees[0].object ? trees[0].object.findIndex((at) => name(at) === id) : -1);
@@ -15,7 +17,7 @@ const space = (tree, at) => (tree.namespace ? name(tree.namespace[at]) : "");
 const idOf = (tree, at) => (tree.object ? name(tree.object[at]) : "");
 // The address of the object or type of a line.
 const lineAddress = (tree, at) => {
-  if (!isHeap) return at && !/^((P\d+;)?[PT]?[\d:]+|… .*)$/.test(label(tree, at)) ? functionAddress(label(tree, at).replace(/ \([^()]*\)$/, "")) : "";
+  if (!isHeap) return at && !tree.outer.has(at) && !/^… /.test(label(tree, at)) ? functionAddress(label(tree, at).replace(/ \([^()]*\)$/, "")) : "";
   const id = idOf(tree, at);
   if (id) return objectAddress(id);
   return at && tree.count && tree.count[at] > 0 ? typeAddress(name(tree.name[at])) : "";

@@ -9,24 +9,26 @@ const functionView = async (route) => {
   const facts = row >= 0 ? columns.slice(1).map((column) => column.title + " " + column.text(row)).join(" · ") : "";
   const whole = tree.total[0];
   const content = [make("p", "", facts), make("p", "more", link(addressOf("", "", { search: wanted, as: "flame" }), "go", "Show in the picture"), " ", link(addressOf("", "", { search: wanted, as: "flame", tree: trees.length > 1 ? 1 : "" }), "go", "Callers as a picture"))];
-  const below = (node) => [...node.below].sort((a, b) => b[1].total - a[1].total).map(([key, child]) => ({
-    name: plain(name(key)), address: functionAddress(name(key).replace(/ \([^()]*\)$/, "")), count: 1, total: child.total, own: Math.max(0, child.total - [...child.below.values()].reduce((sum, of) => sum + of.total, 0)), share: child.total / Math.max(1, whole),
-    load: child.below.size ? async () => below(child) : null,
+  // What a caller takes in other ways is not in the tree, so callers have no cost of their own here.
+  const below = (node, isCallee) => [...node.below].sort((a, b) => b[1].total - a[1].total).map(([key, child]) => ({
+    name: plain(name(key)), address: functionAddress(name(key).replace(/ \([^()]*\)$/, "")), count: 1, total: child.total, share: child.total / Math.max(1, whole),
+    own: isCallee ? Math.max(0, child.total - [...child.below.values()].reduce((sum, of) => sum + of.total, 0)) : null,
+    load: child.below.size ? async () => below(child, isCallee) : null,
   }));
   let isShown = false;
   for (const number of numbers) {
     const { callers, callees } = sandwich(tree, number);
     if (!callers.total) continue;
     isShown = true;
-    content.push(section("Called by", callers.below.size ? unfolding(below(callers), report.unit) : make("p", "dim", "Nothing: it is the outermost function.")));
-    content.push(section("Calls", callees.below.size ? unfolding(below(callees), report.unit) : make("p", "dim", "Nothing: it has only a cost of its own.")));
+    content.push(section("Called by", callers.below.size ? unfolding(below(callers, false), report.unit) : make("p", "dim", "Nothing: it is the outermost function.")));
+    content.push(section("Calls", callees.below.size ? unfolding(below(callees, true), report.unit) : make("p", "dim", "Nothing: it has only a cost of its own.")));
   }
   if (!isShown) content.push(make("p", "", "The picture has no box of this function: it is too narrow, or was left out."));
   content.push(elsewhereForFunction(wanted));
   return { title: title || "Function", content };
 };
 const elsewhereForFunction = (wanted) => make("div", "elsewhere", make("p", "", "All callers and callees, from the complete profile:"), command(commandFor("tree", "--focus", wanted)));
-// Loads the tree of another metric from the server, in the form of the page's own.
+// Loads the tree of another metric or of one thread from the server, in the form of the page's own.
 let metrics = null;
 const metricsOf = async () => (metrics ||= (await ask("info", {})).profile.metrics.map((metric) => ({ name: metric.name, isDefault: metric.default })));
 const numbers = new Map(report.names.map((text, at) => [text, at]));
@@ -35,9 +37,11 @@ const numberOf = (text) => {
   return numbers.get(text);
 };
 const treesOf = async (metric, thread) => {
-  const it = await ask("tree", { metric, by: "thread", limit: 8000, "min-share": "0.02%", ...(thread ? { thread: thread.replace(/.*?(\d+)$/, "$1") } : {}) });
-  const columns = { title: "Calls · " + metric.replace(/_/g, " "), depth: [], name: [], total: [], own: [] };
-  for (const node of it.nodes) {
+  const byThread = !thread && threadTable(), chosen = { ...(metric ? { metric } : {}), ...(thread ? { thread } : {}) };
+  const it = await ask("tree", { ...given(), limit: 8000, "min-share": "0.02%", ...(byThread ? { by: "thread" } : {}), ...chosen });
+  const columns = { title: ["Calls", ...Object.values(chosen)].join(" · "), depth: [], name: [], total: [], own: [], outer: [] };
+  for (const node of it.nodes.filter(isCall)) {
+    if (byThread && node.depth === 1) columns.outer.push(columns.depth.length);
     columns.depth.push(node.depth);
     columns.name.push(numberOf(node.namespace ? node.name + " (" + node.namespace + ")" : node.name));
     columns.total.push(node.total);

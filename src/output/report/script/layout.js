@@ -9,7 +9,7 @@ const grow = (columns) => {
     open[depth] = at;
     if (depth) children[parent[at]].push(at);
   });
-  return { ...columns, parent, children };
+  return { ...columns, parent, children, outer: new Set(columns.outer) };
 };
 
 // Groups neighbours with the same text.
@@ -135,7 +135,7 @@ const sandwich = (tree, name) => {
     callers.total += tree.total[at];
     callees.total += tree.total[at];
     let node = callers;
-    for (let up = tree.parent[at]; up > 0; up = tree.parent[up]) node = add(node, tree.name[up], tree.total[at]);
+    for (let up = tree.parent[at]; up > 0 && !tree.outer.has(up); up = tree.parent[up]) node = add(node, tree.name[up], tree.total[at]);
     const open = tree.children[at].map((child) => [callees, child]);
     while (open.length) {
       const [into, child] = open.pop(), next = add(into, tree.name[child], tree.total[child]);
@@ -146,9 +146,9 @@ const sandwich = (tree, name) => {
 };
 
 // A part of a tree with new sums: the lines below one line and below functions that match `focus`. Functions that match `hide` are
-// removed and their costs added to their callers.
+// removed and their costs added to their callers. Threads are no functions.
 const filtered = (tree, { only = -1, focus = null, hide = null }) => {
-  const node = (name) => ({ name, own: 0, below: new Map() }), root = node(tree.name[0]), target = [];
+  const node = (name) => ({ name, own: 0, below: new Map(), isOuter: false }), root = node(tree.name[0]), target = [];
   const child = (of, name) => { if (!of.below.has(name)) of.below.set(name, node(name)); return of.below.get(name); };
   tree.name.forEach((name, at) => {
     const up = tree.parent[at], inside = up >= 0 ? target[up] : null;
@@ -156,16 +156,18 @@ const filtered = (tree, { only = -1, focus = null, hide = null }) => {
     let mine = null;
     if (isTop && !focus) mine = root;
     else if (isTop) mine = { outside: true };
-    else if (inside && inside.outside) mine = focus(at) ? child(root, name) : inside;
-    else if (inside) mine = hide && hide(at) ? inside : child(inside, name);
+    else if (inside && inside.outside) mine = !tree.outer.has(at) && focus(at) ? child(root, name) : inside;
+    else if (inside) mine = hide && !tree.outer.has(at) && hide(at) ? inside : child(inside, name);
+    if (mine && mine !== inside && tree.outer.has(at)) mine.isOuter = true;
     target.push(mine);
     if (mine && !mine.outside) mine.own += tree.own[at];
   });
-  const columns = { ...tree, depth: [], name: [], total: [], own: [], parent: [], children: [], namespace: null, count: null, object: null };
+  const columns = { ...tree, depth: [], name: [], total: [], own: [], parent: [], children: [], outer: new Set(), namespace: null, count: null, object: null };
   const open = [[root, 0]], last = [];
   while (open.length) {
     const [of, depth] = open.pop(), at = columns.name.length;
     columns.depth.push(depth);
+    if (of.isOuter) columns.outer.add(at);
     columns.name.push(of.name);
     columns.own.push(of.own);
     columns.total.push(of.own);
@@ -183,7 +185,7 @@ const filtered = (tree, { only = -1, focus = null, hide = null }) => {
 const functionsOf = (tree) => {
   const sums = new Map();
   tree.name.forEach((name, at) => {
-    if (!at) return;
+    if (!at || tree.outer.has(at)) return;
     if (!sums.has(name)) sums.set(name, { name, own: 0, total: 0 });
     const sum = sums.get(name);
     sum.own += tree.own[at];

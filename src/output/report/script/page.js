@@ -4,7 +4,8 @@ const tableView = async (route, change) => {
   const table = report.tables.find((of) => slug(of.title) === route.id);
   if (!table) throw new Error("The page has no such table.");
   const cut = table.rows > table.columns[0].values.length ? make("p", "dim", "The page has the first " + count(table.columns[0].values.length) + " rows; `dumptool` prints all.") : null;
-  return { title: table.title, content: [...(table.note ? [make("p", "dim", table.note)] : []), reportTable(table, { options: route.options, change, most: 100, more: cut })] };
+  const wanted = route.options.package, all = wanted ? [make("p", "more", link(tableAddress(table.title), "go", "All " + table.title.toLowerCase()))] : [];
+  return { title: wanted ? table.title + " of " + plain(wanted) : table.title, content: [...all, ...(table.note ? [make("p", "dim", table.note)] : []), reportTable(table, { options: route.options, change, most: 100, more: cut })] };
 };
 const threadView = async (route) => {
   const table = report.tables.find((of) => of.title.startsWith("Threads")), title = "Thread " + plain(route.id);
@@ -48,7 +49,7 @@ const showPicture = trees.length ? picture(document.getElementById("picture")) :
 const nav = make("nav", "top"), places = [["Answer", "#/"], ...report.tables.map((table) => [table.title.replace(" by stack", ""), tableAddress(table.title)])];
 if (trees.length) places.push(["Tree", addressOf("tree")]);
 if (report.live && isHeap) places.push(["Objects", addressOf("objects")]);
-if (report.live) places.push(["SQL", addressOf("sql")]);
+if (report.sql) places.push(["SQL", addressOf("sql")]);
 nav.setAttribute("aria-label", "Views");
 nav.append(...places.map(([text, address]) => link(address, "", text)), ...(report.live && report.snapshots ? [snapshotBox()] : []), searchBox());
 document.body.prepend(nav);

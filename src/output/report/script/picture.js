@@ -2,7 +2,7 @@
 const ROW = 20, TALL = 380;
 const COLORS = ["#ffb38a", "#9ec9f5", "#c9b8f7", "#a5e0b0", "#f5d67a", "#f3aecb"], OTHER = "#d5dae0";
 const picture = (host) => {
-  let all = trees, unit = report.unit, tree = trees[0], top = 0, focus = 0, as = "", query = "", drawn = [], options = {};
+  let all = trees, unit = report.unit, tree = trees[0], top = 0, focus = 0, as = "", query = "", drawn = [], options = {}, isOfAll = false;
   const chart = make("div", "chart"), detail = make("div", "detail"), crumbs = make("nav", "crumbs mono"), matched = make("span", "dim"), legend = make("p", "legend dim"), listing = make("div");
   crumbs.setAttribute("aria-label", "Lines above");
   const change = (patch) => { options = { ...options, ...patch }; history.replaceState(null, "", addressOf("", "", options)); };
@@ -24,7 +24,7 @@ const picture = (host) => {
     const sums = new Map();
     tree.name.forEach((of, at) => {
       if (!at || !lineAddress(tree, at)) return;
-      const key = packageOf(name(of));
+      const key = packageOf(...partsOf(name(of)));
       sums.set(key, (sums.get(key) || 0) + tree.own[at]);
     });
     packages.clear();
@@ -37,7 +37,7 @@ const picture = (host) => {
       return tree.delta[at] > 0 ? `hsl(5 85% ${92 - 34 * share}%)` : tree.delta[at] < 0 ? `hsl(215 85% ${92 - 34 * share}%)` : "#e3e6ea";
     }
     if (!at) return OTHER;
-    if (!isHeap) return packages.get(packageOf(name(tree.name[at]))) || OTHER;
+    if (!isHeap) return packages.get(packageOf(...partsOf(name(tree.name[at])))) || OTHER;
     return `hsl(${hashed(space(tree, at) || label(tree, at)) % 360} 62% ${76 + hashed(label(tree, at)) % 8}%)`;
   };
   // The longest text that fits into a box: the name with its count, the name, or the name without package, path and file.
@@ -157,7 +157,10 @@ const picture = (host) => {
   const tab = (text, patch, isOn) => { const element = link(here(patch), isOn ? "on" : "", text); if (isOn) element.setAttribute("aria-current", "true"); return element; };
   // Filters of a profile. All numbers below are for the remaining part.
   const reroute = (patch) => { location.hash = here({ zoom: "", ...patch }); };
-  const threadLines = () => trees[0].name.flatMap((of, at) => (trees[0].depth[at] <= 2 && /^T[\d:]+$/.test(name(of)) ? [[name(of), at]] : []));
+  // Threads by their names in tables: `P7;T0:7`.
+  const threadLines = () => [...trees[0].outer].filter((at) => trees[0].depth[at] === 2).map((at) => [name(trees[0].name[trees[0].parent[at]]) + ";" + name(trees[0].name[at]), at]);
+  const threadNames = () => (report.live && threadTable() ? threadTable().columns[0].values.map(name) : threadLines().map(([text]) => text));
+  const isShown = (text) => threadLines().some(([of]) => of === text);
   const asked = (text) => {
     if (!text) return null;
     const pattern = new RegExp(text.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, "."), "i");
@@ -177,21 +180,22 @@ const picture = (host) => {
   };
   const showFilters = () => {
     if (isHeap || tree.delta) return;
-    const threads = threadLines(), commands = make("span");
-    filters.replaceChildren(filterField("Only below", "focus"), filterField("Hide", "hide"), ...(threads.length > 1 ? [chooser("Thread", "only", [["All threads", ""], ...threads.map(([text]) => [text, text])])] : []), commands);
+    const threads = threadNames(), commands = make("span");
+    filters.replaceChildren(filterField("Only below", "focus"), filterField("Hide", "hide"), ...(threads.length > 1 ? [chooser("Thread", "only", [["All threads", ""], ...threads.map((text) => [text, text])])] : []), commands);
     if (report.live) metricsOf().then((metrics) => { if (metrics.length > 1) commands.replaceWith(chooser("Metric", "metric", metrics.map(({ name, isDefault }) => [name.replace(/_/g, " "), isDefault ? "" : name]))); }, () => {});
   };
   const narrow = () => {
-    const thread = options.only ? threadLines().find(([text]) => text === options.only.split(";").at(-1)) : null, [focus, hide] = [asked(options.focus), asked(options.hide)];
-    const isOn = !isHeap && !tree.delta && (focus || hide || (thread && tree === all[0]));
-    if (isOn) tree = filtered(tree, { only: thread && all === trees && tree === all[0] ? thread[1] : -1, focus, hide });
+    const thread = options.only && all === trees && tree === all[0] ? threadLines().find(([text]) => text === options.only) : null, [focus, hide] = [asked(options.focus), asked(options.hide)];
+    const isOn = !isHeap && !tree.delta && (focus || hide || thread);
+    if (isOn) tree = filtered(tree, { only: thread ? thread[1] : -1, focus, hide });
+    isOfAll = Boolean(options.only) && !thread && all === trees;
     showFunctions(isOn || all !== trees ? tree : null, unit);
   };
   addEventListener("resize", () => draw());
   // Draws the picture for the current address.
   return async (given) => {
     options = given;
-    [all, unit] = given.metric && report.live ? await treesOf(given.metric, given.only) : [trees, report.unit];
+    [all, unit] = report.live && (given.metric || (given.only && !isShown(given.only))) ? await treesOf(given.metric, given.only) : [trees, report.unit];
     tree = all[+given.tree] || all[0];
     narrow();
     // A package has the same colour in every tree.
@@ -211,6 +215,7 @@ const picture = (host) => {
     listing.replaceChildren(...(as === "table" ? [unfolding([nodeOfLine(tree, top)], unit)] : []));
     const keys = [...packages].map(([key, color]) => { const box = make("span", "key"); box.style.background = color; return make("span", "", box, " " + shortened(key.split("/").slice(-2).join("/") || key, 40)); });
     legend.replaceChildren(...(tree.delta ? ["▲ red: grew · ▼ blue: shrank · the stronger the colour, the larger the part that changed"] : isHeap ? [] : ["Colours are packages: ", ...keys.flatMap((key) => [key, " "])]));
+    if (isOfAll) legend.replaceChildren("This picture is of all threads. Of one thread: ", make("code", "", commandFor("report", "--thread", given.only)));
     if (given.metric && !report.live) legend.replaceChildren("This page has one metric. For another one: ", make("code", "", commandFor("report", "--metric", given.metric)));
     draw();
     if (as !== "table") tell(top);

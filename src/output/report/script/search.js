@@ -9,12 +9,15 @@ const snapshotBox = () => {
 // The search field, which `/` focuses. Suggests names, and accepts addresses, patterns and quoted texts.
 const searchBox = () => {
   const field = make("input"), list = make("datalist"), form = make("form", "find", field, list);
-  Object.assign(field, { type: "search", placeholder: isHeap ? 'Type, "text", 0x…  ( / )' : "Function  ( / )", size: 24, autocomplete: "off" });
+  Object.assign(field, { type: "search", placeholder: isHeap ? (report.live ? 'Type, "text", 0x…  ( / )' : "Type, 0x…  ( / )") : "Function  ( / )", size: 24, autocomplete: "off" });
   field.setAttribute("aria-label", "Search");
   list.id = "suggestions";
   field.setAttribute("list", list.id);
   const wanted = isHeap ? ["Types", "Types that changed", "Classes over time"] : ["Functions", "Functions that changed"];
   const names = [...new Set(report.tables.filter((table) => wanted.includes(table.title)).flatMap((table) => table.columns[0].values.map(name)))];
+  const find = (text, read = (of) => of) => names.find((of) => read(of).includes(read(text)));
+  // The server's patterns distinguish upper and lower case, and the filters of tables do not.
+  const isInOtherCase = (text) => !find(text) && find(text, (of) => of.toLowerCase());
   field.oninput = () => {
     const term = field.value.toLowerCase();
     const found = term.length > 1 ? names.filter((text) => text.toLowerCase().includes(term)).slice(0, 12) : [];
@@ -26,9 +29,9 @@ const searchBox = () => {
     if (!text) return;
     const exact = names.includes(text), it = meant(text);
     if (!isHeap) {
-      const part = names.find((of) => of.toLowerCase().includes(text.toLowerCase()));
+      const part = find(text, (of) => of.toLowerCase());
       location.hash = exact ? functionAddress(text) : part ? tableAddress(report.tables[0].title, { filter: text }) : addressOf("", "", { search: text });
-    } else location.hash = exact ? typeAddress(text) : it.object ? objectAddress(it.object) : report.live ? addressOf("objects", "", it) : tableAddress(report.tables[0].title, { filter: text.replace(/[*?]/g, "") });
+    } else location.hash = exact ? typeAddress(text) : it.object ? objectAddress(it.object) : report.live && !isInOtherCase(text) ? addressOf("objects", "", it) : tableAddress(report.tables[0].title, { filter: text.replace(/[*?]/g, "") });
     field.blur();
   };
   addEventListener("keydown", (event) => {

@@ -89,7 +89,9 @@ const columnsOfReport = (table) => table.columns.filter((column, at) => !at || !
 });
 const reportTable = (table, settings = {}) => {
   const columns = columnsOfReport(table), sorted = table.columns[table.sort];
-  const rows = table.columns[0].values.map((_, row) => row);
+  const file = table.columns.find((column) => column.title === "File"), wanted = settings.options?.package;
+  const packageAt = (row) => packageOf(name(table.columns[0].values[row]), file ? name(file.values[row]) : "");
+  const rows = table.columns[0].values.map((_, row) => row).filter((row) => !wanted || packageAt(row) === wanted);
   return dataTable({ title: table.title, columns, rows, total: table.rows, sort: columns.findIndex((column) => column.title === sorted.title), ...settings });
 };
 
@@ -101,7 +103,7 @@ const unfolding = (nodes, unit) => {
     const text = breakable(shortened(node.name, 200)), title = node.address ? link(node.address, "", ...text) : make("span", "", ...text);
     const first = make("td", "name mono", toggle, node.label ? make("span", "dim", node.label + " ") : "", title, node.count > 1 ? " ×" + count(node.count) : "", node.isNew ? make("span", "new", "NEW") : "");
     first.style.paddingLeft = 6 + 14 * Math.min(depth, 24) + "px";
-    const line = make("tr", "", first, make("td", "number", amount(node.total, unit)), make("td", "number minor", shareBar(node.share)), make("td", "number minor", amount(node.own, unit)));
+    const line = make("tr", "", first, make("td", "number", amount(node.total, unit)), make("td", "number minor", shareBar(node.share)), make("td", "number minor", node.own === null ? "" : amount(node.own, unit)));
     if (!node.load) return line;
     let below = null;
     const say = (isOpen) => { toggle.textContent = isOpen ? "▾" : "▸"; toggle.setAttribute("aria-expanded", isOpen); toggle.setAttribute("aria-label", (isOpen ? "Fold " : "Unfold ") + shortened(node.name, 60)); };

@@ -33,16 +33,22 @@ const hashed = (text) => {
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
   return hash >>> 0;
 };
-// The package of a function: the installed package or the folder of its file, or the first part of its name.
-const packageOf = (text) => {
-  const [, name, file] = /^(.*?)(?: \(([^()]*)\))?$/s.exec(text);
-  if (file) {
-    const installed = /.*(?:site-packages|dist-packages|node_modules)\/([^/]+)/.exec(file);
-    return installed ? installed[1] : file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : file.replace(/:\d+$/, "");
+// The package of a function: the installed package or the folder of its file, or its name without the last part, types and parameters.
+const packageOf = (name, file) => {
+  const installed = ["site-packages/", "dist-packages/", "node_modules/"].find((folder) => file.includes(folder));
+  if (installed) return file.slice(file.lastIndexOf(installed) + installed.length).split("/")[0];
+  if (file) return file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : file;
+  let plain = "", depth = 0;
+  for (const c of name) {
+    if ("(<[".includes(c)) depth++;
+    else if (")>]".includes(c)) depth = Math.max(0, depth - 1);
+    else if (!depth) plain += c;
   }
-  const end = Math.max(name.lastIndexOf("."), name.lastIndexOf(":"));
-  return end > 0 ? name.slice(0, end) : name;
+  const word = plain.split(" ").find((part) => part.includes("::")) ?? plain;
+  return word.slice(0, Math.max(0, word.lastIndexOf("."), word.lastIndexOf(":"))).replace(/[.:]+$/, "") || name;
 };
+// The name and the file of a function in a picture: `read (io.py)`.
+const partsOf = (text) => { const [, name, file] = /^(.*?)(?: \(([^()]*)\))?$/s.exec(text); return [name, file || ""]; };
 // A row of cells in a file of comma-separated values.
 const csvRow = (cells) => cells.map((cell) => { const text = String(cell ?? ""); return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text; }).join(",") + "\r\n";
 // `retained_bytes` as a heading.

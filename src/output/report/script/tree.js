@@ -42,6 +42,6 @@ const treeView = async (route) => {
     return { title: plain(root), content: [more, unfolding([nodeOfLine(trees[0], at)], report.unit), ...commands] };
   }
   if (!report.live) return { title, content: [unfolding([nodeOfLine(trees[0], 0)], report.unit), elsewhere(commandFor("tree"))] };
-  const it = await ask("tree", { depth: 6, limit: limit || 400, "min-share": "0.05%", ...(object ? { object } : {}) });
-  return { title, content: [make("p", "dim", isHeap ? "Each object stands below the last object on every path to it, which is freed with it." : "Each function stands below its caller."), unfolding(nodesOf(it.nodes), report.unit)] };
+  const it = await ask("tree", { ...given(), depth: 6, limit: limit || 400, "min-share": "0.05%", ...(object ? { object } : {}) });
+  return { title, content: [make("p", "dim", isHeap ? "Each object stands below the last object on every path to it, which is freed with it." : "Each function stands below its caller."), unfolding(nodesOf(it.nodes.filter(isCall)), it.unit || report.unit)] };
 };
