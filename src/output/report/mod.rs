@@ -316,7 +316,7 @@ const SCRIPT: &str = concat!(
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "EZirBwRp5l/NyI675bdpoSnBmS4B23tSyho0xbUnQBQ=";
-const SCRIPT_HASH: &str = "THvwmJpfNWllu2n8/JuUqV2tgkWW+SDSpC0zRr6RbYI=";
+const SCRIPT_HASH: &str = "DUR27tl25up5k48X1noZqmxsbrf7hgBiE/OYN5miHxM=";
 
 impl Report {
     /// Creates a report without content.

@@ -91,7 +91,7 @@ impl Index {
             let is_function =
                 || row.object.index() < heap.len() && heap.type_name(row.object) == "Function";
             if file.is_none() && *asked < ASKED && is_function() {
-                *asked += 1;
+                *asked = asked.saturating_add(1);
                 *file = script(heap, row.object);
             }
         }

@@ -127,7 +127,7 @@ const sandwich = (tree, name) => {
     return child;
   };
   tree.name.forEach((of, at) => {
-    if (of !== name) return;
+    if (of !== name || tree.outer.has(at)) return;
     own += tree.own[at];
     // A recursive call is a part of the outer one.
     for (let up = tree.parent[at]; up >= 0; up = tree.parent[up]) if (inside.has(up)) return;
