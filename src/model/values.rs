@@ -127,6 +127,8 @@ pub struct Known {
     pub bytes: bool,
     /// Lengths of arrays and sizes of collections.
     pub lengths: bool,
+    /// Whether the elements without a reference are null. Elsewhere they may be numbers, or symbols.
+    pub nulls: bool,
     /// Numbers stored as objects.
     pub numbers: bool,
     /// Whether [`ObjectValues::room`] returns the fill of some objects.
@@ -267,8 +269,6 @@ pub trait ObjectValues: Send + Sync {
     }
 
     /// The location of the code of a function, or of the constructor of an object.
-    ///
-    /// May scan all locations of the file, so call it for single objects only.
     fn location(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<SourceLocation> {
         None
     }

@@ -114,6 +114,23 @@ fn dumps_say_what_they_cannot_know() {
     }
 }
 
+/// A dump of Ruby has no references to integers, `nil` and symbols, and one of Perl none to the values
+/// of the table of shared strings.
+#[test]
+fn elements_that_a_dump_cannot_refer_to_are_no_spare_capacity() {
+    let ruby = br#"{"type":"ROOT", "root":"vm", "references":["0x10", "0x20"]}
+{"address":"0x10", "type":"ARRAY", "length":144, "memsize":1584, "flags":{"marked":true}}
+{"address":"0x20", "type":"HASH", "size":102, "memsize":3424, "flags":{"marked":true}}
+"#;
+    let perl = crate::support::read(&crate::support::fixture("pmat/shop-perl536.pmat.zst"));
+    for (format, file) in [(Format::Ruby, &ruby[..]), (Format::Pmat, &perl)] {
+        let heap = loaded(format, file);
+        let found = waste(&heap);
+        let part = part(&found, WasteKind::SpareCapacity);
+        assert_eq!((part.known, part.bytes), (false, 0), "{format:?}: {part:?}");
+    }
+}
+
 /// Each live byte can be saved once.
 #[test]
 fn no_more_is_wasted_than_lives() {

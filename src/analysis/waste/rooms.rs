@@ -48,7 +48,8 @@ impl Rooms {
         if heap.values.is_none() {
             return Self { all: Vec::new(), claimed };
         }
-        let reader = heap.known().rooms;
+        let known = heap.known();
+        let reader = known.rooms;
         let is_array: Vec<bool> =
             heap.types.iter().map(|type_row| type_row.kind == TypeKind::Array).collect();
         let measured = |object: ObjectId| match heap.room(object).filter(|_| reader) {
@@ -72,7 +73,7 @@ impl Rooms {
                 let is_collection = reader || collections.kind(object).is_some();
                 if (of_type || is_collection) && tree.is_live(object) {
                     found.extend(is_collection.then(|| measured(object)).flatten());
-                    arrays.extend(of_type.then(|| nulls(heap, object)).flatten());
+                    arrays.extend((of_type && known.nulls).then(|| nulls(heap, object)).flatten());
                 }
             }
             (found, arrays)

@@ -139,7 +139,14 @@ impl ObjectValues for Members<'_> {
     }
 
     fn known(&self) -> Known {
-        Known { texts: true, bytes: true, lengths: true, numbers: true, ..Known::default() }
+        Known {
+            texts: true,
+            bytes: true,
+            lengths: true,
+            nulls: true,
+            numbers: true,
+            ..Known::default()
+        }
     }
 
     fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {

@@ -92,7 +92,15 @@ impl ObjectValues for Texts<'_> {
     }
 
     fn known(&self) -> Known {
-        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: true, slots: true }
+        Known {
+            texts: true,
+            bytes: true,
+            lengths: true,
+            nulls: false,
+            numbers: true,
+            rooms: true,
+            slots: true,
+        }
     }
 
     fn reference_name(&self, heap: &Heap<'_>, row: usize) -> Option<String> {

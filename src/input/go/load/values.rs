@@ -47,6 +47,7 @@ impl ObjectValues for Contents<'_> {
         Known {
             bytes: true,
             lengths: self.typed.is_some(),
+            nulls: true,
             rooms: self.typed.is_some(),
             ..Known::default()
         }
