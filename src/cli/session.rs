@@ -5,6 +5,7 @@ use super::args::{Common, HeapOptions, KnownArgs, OutputFormat};
 use super::budget::Budget;
 use super::dumps::{Dumps, Given};
 use super::inputs::Inputs;
+use super::lock;
 use super::mappings::{self, Build, Mappings, mapping_beside};
 use super::open::{Input, Named};
 use super::progress::{self, Progress};
@@ -40,6 +41,8 @@ pub(crate) struct Session {
     pub(crate) mappings: Mappings,
     /// The maps of `--source-maps`. Empty until an input is opened.
     pub(crate) source_maps: OnceLock<Arc<SourceMaps>>,
+    /// Standard input, which can be read only once. Empty until it is opened.
+    pub(crate) standard_input: Mutex<Option<Input>>,
 }
 
 /// The destination of a command's result.
@@ -79,6 +82,7 @@ impl Session {
             inputs: Inputs::default(),
             mappings: Mappings::default(),
             source_maps: OnceLock::new(),
+            standard_input: Mutex::default(),
         }
     }
 
@@ -103,7 +107,10 @@ impl Session {
                 let message = "only commands that run once fetch addresses";
                 return Err(UsageError::new(message).hint(address::by_curl(path)).into());
             }
-            let mut input = Input::open(path, &self.common)?;
+            let mut input = match path == Path::new("-") {
+                true => self.standard_input()?,
+                false => Input::open(path, &self.common)?,
+            };
             input.mapping = self.mapping(&input, build)?;
             input.named = named.clone();
             Ok(input)
@@ -118,6 +125,15 @@ impl Session {
         self.open_source_maps(&input)?;
         self.reads(path, &input.source);
         Ok(input)
+    }
+
+    /// Standard input. Commands that open their file several times get the same one.
+    fn standard_input(&self) -> anyhow::Result<Input> {
+        let mut kept = lock(&self.standard_input);
+        Ok(match &*kept {
+            Some(input) => input.clone(),
+            None => kept.insert(Input::open(Path::new("-"), &self.common)?).clone(),
+        })
     }
 
     /// The mapping of a dump: the one from the options, otherwise the file `mapping.txt` beside the

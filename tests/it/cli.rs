@@ -108,6 +108,40 @@ fn standard_input_is_read_also_when_compressed() {
     }
 }
 
+/// `path` and `growth` open their file several times, and found standard input empty.
+#[test]
+fn every_command_on_heaps_reads_standard_input() {
+    let heap = std::fs::read(fixture("mvmheap/tiny-nqp.mvmheap")).unwrap();
+    let file = fixture("mvmheap/tiny-nqp.mvmheap");
+    let file = file.to_str().unwrap();
+    for words in [
+        "path # 2548",
+        "path # --type NQPArray",
+        "tree # 2548",
+        "show # 2548",
+        "find # NQPArray",
+        "top # --suspects",
+        "waste #",
+        "threads #",
+        "check # --max total.count=100000",
+        "growth # FILE",
+        "growth FILE #",
+        "diff # FILE",
+    ] {
+        let of = |input: &str| {
+            let words = words.split(' ').map(|word| match word {
+                "#" => input,
+                "FILE" => file,
+                word => word,
+            });
+            dumptool().args(words).write_stdin(heap.clone()).output().unwrap()
+        };
+        let (piped, named) = (of("-"), of(file));
+        assert!(piped.status.success(), "{words}: {piped:?}");
+        assert_eq!(piped.stdout, named.stdout, "{words}");
+    }
+}
+
 #[test]
 fn a_redirected_file_is_standard_input_too() {
     let file = std::fs::File::open(fixture(MOJO)).unwrap();

@@ -25,6 +25,18 @@ pub(crate) fn open_heap(
     instead: Option<&str>,
 ) -> anyhow::Result<(Input, Arc<HeldHeap>)> {
     let input = session.open(file)?;
+    let held = load_heap(session, command, &input, options, instead)?;
+    Ok((input, held))
+}
+
+/// Loads the heap of an opened input, as [`open_heap`] does.
+pub(crate) fn load_heap(
+    session: &Session,
+    command: &'static str,
+    input: &Input,
+    options: &HeapOptions,
+    instead: Option<&str>,
+) -> anyhow::Result<Arc<HeldHeap>> {
     if input.kind != Kind::Heap {
         let refused = input.refuse(Kind::Heap, &[(command, true)]);
         refused.map_err(|error| match instead {
@@ -32,8 +44,7 @@ pub(crate) fn open_heap(
             None => error,
         })?;
     }
-    let held = load(session, command, &input, options.snapshot, &options.roots)?;
-    Ok((input, held))
+    load(session, command, input, options.snapshot, &options.roots)
 }
 
 /// Loads a heap for a command that asks who holds what, or takes the one that is resident.

@@ -13,7 +13,8 @@ pub(crate) mod waste_words;
 
 pub(crate) use held::{Answers, HeldHeap};
 pub(crate) use load::{
-    damage, load, load_as, load_for, open_heap, report_loaded, report_warnings, without_roots,
+    damage, load, load_as, load_for, load_heap, open_heap, report_loaded, report_warnings,
+    without_roots,
 };
 pub(crate) use objects::{
     Analysed, class_called, describe, find_object, known_types, matching_types, no_such_type,

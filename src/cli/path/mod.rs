@@ -4,7 +4,7 @@ mod merged;
 
 use super::args::{OutputFormat, PathArgs};
 use super::heap::path::{self, headline, lines, root_text};
-use super::heap::{Analysed, find_object, open_heap, report_loaded, without_roots};
+use super::heap::{Analysed, find_object, load_heap, report_loaded, without_roots};
 use super::print::{Columns, Document, Shown, Value, print, print_text};
 use super::recording;
 use super::session::Session;
@@ -15,17 +15,17 @@ use crate::model::heap::{Label, ObjectId};
 use crate::output::dot::{self, Arrow, Drawing};
 
 pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> {
-    let recording = session.open(&args.file)?;
-    if recording.format == Format::Jfr {
-        recording.refuse(Kind::Heap, &[("--dot", args.dot)])?;
-        recording.refuse(Kind::Heap, &args.heap.given())?;
-        return recording::paths(args, &recording, session);
+    let input = session.open(&args.file)?;
+    if input.format == Format::Jfr {
+        input.refuse(Kind::Heap, &[("--dot", args.dot)])?;
+        input.refuse(Kind::Heap, &args.heap.given())?;
+        return recording::paths(args, &input, session);
     }
     if args.object.is_none() && args.type_glob.is_none() {
         return Err(UsageError::new("path needs OBJECT, or --type GLOB").into());
     }
     let instead = Some("`dumptool tree --focus GLOB` shows callers");
-    let (input, held) = open_heap(session, "path", &args.file, &args.heap, instead)?;
+    let held = load_heap(session, "path", &input, &args.heap, instead)?;
     let loaded = held.get();
     match &args.object {
         Some(id) => {
