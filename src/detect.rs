@@ -173,6 +173,11 @@ static FOREIGN: &[Foreign] = &[
         "let OpenJ9 write a system dump and convert it to hprof with jdmpview (`hprof`)",
     ),
     dump(
+        "an Erlang crash dump",
+        b"=erl_crash_dump:",
+        "crashdump_viewer, a part of OTP's observer, opens it",
+    ),
+    dump(
         "a .NET trace",
         b"Nettrace",
         "`dotnet-trace convert --format Speedscope FILE` writes a profile that dumptool reads",
@@ -269,6 +274,7 @@ mod tests {
             (b"\0\x12portable heap dump\0\0\0\x06", "PHD"),
             (b"\x04\x22\x4d\x18\x40\x40\xc0\x79\x4a\0\0\xf9\x05memray\0\x0d", "memray"),
             (b"\x04\x22\x4d\x18\x40\x40\xc0\x79", "lz4"),
+            (b"=erl_crash_dump:0.5\nMon", "Erlang"),
             (
                 b"\x0a\x12\x0f\x82\x47\x7a\x76\xb2\x8d\x42\xba\x81\xdc\x33\x32\x6d\x57\xa0\x79",
                 "Perfetto",
