@@ -113,7 +113,11 @@ fn heap_columns<'r>() -> Vec<ColumnOf<Dump<'r>>> {
     let bytes = |name, doc, of_heap: Total| total(Column::number(name, doc).bytes(), of_heap);
     vec![
         count("objects", "Objects, without those that only represent roots", |all| all.objects),
-        count("references", "References", |all| all.references),
+        count(
+            "references",
+            "Rows of the table of references, which has those to classes too; `info` counts what the file lists",
+            |all| all.references,
+        ),
         count("live_count", "Objects that roots reach", |all| all.live_count),
         bytes("live_shallow_bytes", "Live bytes in the managed heap", |all| all.live_shallow_bytes),
         bytes("live_external_bytes", "Live bytes outside the managed heap", |all| {
