@@ -377,6 +377,23 @@ fn nothing_grew_in_equal_and_in_smaller_heaps() {
     assert_eq!(grew(&two_maps(300, 2000), &two_maps(200, 1900)), None);
 }
 
+/// A heap of Bun had one more object of the runtime than itself, and one of Python two bytes more.
+#[test]
+fn a_heap_has_not_grown_since_itself() {
+    for folder in ["hprof", "heapsnapshot", "dart", "go", "ruby", "pmat", "pyheap"] {
+        let is_dump = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "zst");
+        let folder = crate::support::fixture(folder);
+        let files: Vec<_> = crate::support::files(&folder).into_iter().filter(is_dump).collect();
+        assert!(!files.is_empty(), "{}", folder.display());
+        for file in files {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+            let output = command.args(["diff", "-q"]).args([&file, &file]).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(text.starts_with("nothing grew: "), "{}: {text}", file.display());
+        }
+    }
+}
+
 #[test]
 fn objects_with_two_holders_are_one_owner_with_what_they_share() {
     let mut planted = Planted::default();

@@ -209,20 +209,23 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
 
     /// Whether objects can be new in an owner: its single holder existed before, or all objects of
     /// their type became more. If no holder was found, they became as many more, and the owner is not
-    /// larger than the growth of the heap. Otherwise the objects have a holder of another name now.
+    /// larger than the growth of the heap; nor is a single object, or objects that became larger and not
+    /// more, because others may have been found. Otherwise they have a holder of another name now.
     fn is_plausible(&self, trace: &Trace, heads: &[u32], grown: &Grown) -> bool {
-        if trace.container.is_some() && !heads.is_empty() {
-            return true;
-        }
-        if heads.is_empty() && grown.bytes() > trace.live.saturating_sub(self.scene.live()) {
+        let is_held = trace.container.is_some() && !heads.is_empty();
+        let more = grown.new.count.saturating_sub(grown.old.count);
+        let may_be_another = heads.is_empty() || more == 0 && (!is_held || grown.new.count == 1);
+        if may_be_another && grown.bytes() > trace.live.saturating_sub(self.scene.live()) {
             return false;
         }
-        let more = grown.new.count.saturating_sub(grown.old.count);
+        if is_held {
+            return true;
+        }
         let Some(element) = trace.steps.last().filter(|_| trace.stack.is_none()) else {
             return true;
         };
         let before = self.kins.get(element).map_or(0, |kin| alike(self.scene, *kin));
-        let least = if heads.is_empty() { more - more / 10 } else { more / 2 };
+        let least = if heads.is_empty() { more - more / 10 } else { more.div_ceil(2) };
         trace.alike.saturating_sub(before) >= least
     }
 
