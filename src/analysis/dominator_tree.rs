@@ -86,7 +86,7 @@ impl DominatorTree {
 
     /// Returns `true` if no object is live.
     pub fn is_empty(&self) -> bool {
-        self.dominators.is_empty()
+        self.dominators.len() == 0
     }
 
     /// The live objects in preorder: each object is followed by the objects that it dominates.

@@ -71,11 +71,6 @@ impl Dominators {
         self.order.len()
     }
 
-    /// Returns `true` if no object is live.
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
     /// The number of objects of the heap, live or not.
     pub(super) fn objects(&self) -> usize {
         self.number.len()

@@ -284,11 +284,6 @@ impl Addresses {
         }
     }
 
-    /// Whether there are no objects.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The object that begins at an address.
     #[inline]
     pub fn at(&self, address: u64) -> Option<ObjectId> {

@@ -170,11 +170,6 @@ impl Sizes {
         }
     }
 
-    /// Whether the column is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// All sizes, in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.len()).map(|index| self.get(index))
@@ -262,11 +257,6 @@ impl TypeIds {
             Self::Narrow(narrow) => narrow.len(),
             Self::Wide(wide) => wide.len(),
         }
-    }
-
-    /// Whether the column is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// All types, in order.
@@ -402,11 +392,6 @@ impl Offsets {
             Self::Small(small) => small.len(),
             Self::Large(large) => large.len(),
         }
-    }
-
-    /// Whether the column is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

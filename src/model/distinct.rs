@@ -11,11 +11,13 @@ pub(crate) struct Distinct<T> {
     pub(crate) all: Vec<T>,
     #[serde(skip)]
     numbers: FxHashMap<T, u32>,
+    #[serde(skip)]
+    last: u32,
 }
 
 impl<T> Default for Distinct<T> {
     fn default() -> Self {
-        Self { all: Vec::new(), numbers: FxHashMap::default() }
+        Self { all: Vec::new(), numbers: FxHashMap::default(), last: 0 }
     }
 }
 
@@ -28,6 +30,18 @@ impl<T: Clone + Eq + Hash> Distinct<T> {
             all.push(value.clone());
             all.len() as u32 - 1
         })
+    }
+}
+
+impl<T: Copy + Eq + Hash> Distinct<T> {
+    /// Like [`Distinct::number`], for values of which many are like the one before: those are not
+    /// hashed.
+    #[inline]
+    pub(crate) fn number_again(&mut self, value: T) -> u32 {
+        if self.all.get(self.last as usize) != Some(&value) {
+            self.last = self.number(value);
+        }
+        self.last
     }
 }
 

@@ -208,7 +208,7 @@ impl<'a> Heap<'a> {
 
     /// Returns `true` if the heap has no objects.
     pub fn is_empty(&self) -> bool {
-        self.type_of.is_empty()
+        self.len() == 0
     }
 
     /// All objects.

@@ -116,11 +116,6 @@ impl WeightedStacks {
         self.entries.stack.len()
     }
 
-    /// Returns `true` if there are no entries.
-    pub fn is_empty(&self) -> bool {
-        self.entries.stack.is_empty()
-    }
-
     /// Returns all entries.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> + '_ {
         (0..self.len()).map(|row| self.entry(row))

@@ -17,11 +17,6 @@ pub trait Relation: Send + Sync {
     /// The number of rows.
     fn len(&self) -> usize;
 
-    /// Returns `true` if the table has no rows.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Replaces the cells by those of a column in these rows, which must exist.
     fn fill(&self, column: usize, rows: Range<usize>, cells: &mut CellBlock);
 

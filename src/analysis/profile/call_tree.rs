@@ -51,11 +51,6 @@ impl CallTree {
         self.nodes.len()
     }
 
-    /// Returns `true` if the tree has only the root.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     /// A node by its number.
     pub fn node(&self, node: u32) -> CallNode {
         let sums = Sums { own: self.own.get(node as usize), total: self.total(node) };

@@ -5,7 +5,6 @@
 //! shapes and all of an object's variables are references.
 
 use super::SPEC;
-use super::distinct::Distinct;
 use super::line::Line;
 use super::sites::{PartSites, Sites};
 use super::types::{Class, TypeKey, Types};
@@ -16,6 +15,7 @@ use crate::input::json_lines::{places, read_all};
 use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
+use crate::model::distinct::Distinct;
 use crate::model::heap::{
     ClassReferences, Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId,
     TypeIds, WarningKind,
@@ -119,7 +119,7 @@ impl<'a> Part<'a> {
                 }
                 self.classes.extend(Class::of(line).map(|class| (address, class)));
                 self.references.extend(line.references.iter());
-                let key = self.keys.row(TypeKey::of(line));
+                let key = self.keys.number_again(TypeKey::of(line));
                 let names = match kind {
                     b"ARRAY" => line.length.map_or(Named::No, Named::Elements),
                     b"HASH" => line.size.map_or(Named::No, Named::Entries),
@@ -226,14 +226,15 @@ impl<'a> Loader<'a> {
         let mut sites = Sites::new(self.parts.iter().map(|part| &part.sites));
         // Class and type by part and key.
         let mut keys: Vec<Vec<Option<ClassAndType>>> =
-            self.parts.iter().map(|part| vec![None; part.keys.len()]).collect();
+            self.parts.iter().map(|part| vec![None; part.keys.all.len()]).collect();
         first.push(0);
         for (number, row) in places {
             let Some(part) = self.parts.get(number as usize) else { continue };
             let Some(object) = part.objects.get(row as usize) else { continue };
             let known =
                 keys.get_mut(number as usize).and_then(|keys| keys.get_mut(object.key as usize));
-            let (Some(known), Some(key)) = (known, part.keys.get(object.key)) else { continue };
+            let key = part.keys.all.get(object.key as usize).copied();
+            let (Some(known), Some(key)) = (known, key) else { continue };
             let (class, type_id) = *known.get_or_insert_with(|| {
                 let class = key.class.and_then(|class| self.addresses.at(class));
                 (class, self.types.of(key, &mut self.builder))

@@ -19,7 +19,6 @@
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
 //! and 4.0 (WebAssembly).
 
-pub mod distinct;
 mod invariants;
 pub mod line;
 pub mod load;

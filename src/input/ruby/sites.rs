@@ -1,8 +1,8 @@
 //! Allocation sites: file, line, method and generation of objects whose allocation was traced.
 
-use super::distinct::Distinct;
 use super::line::Line;
 use crate::input::json::Text;
+use crate::model::distinct::Distinct;
 use crate::model::heap::{ObjectId, StackFrame};
 use crate::model::names::Names;
 use crate::model::site::{AllocationSite, AllocationSites};
@@ -27,7 +27,7 @@ impl<'a> PartSites<'a> {
     #[inline]
     pub(super) fn of(&mut self, line: &Line<'a>) -> u32 {
         let Some(file) = line.file else { return Self::NONE };
-        self.0.row(Site {
+        self.0.number_again(Site {
             line: line.line.unwrap_or(0),
             generation: line.generation,
             file: file.raw(),
@@ -48,7 +48,7 @@ pub(super) struct Sites<'p, 'a> {
 impl<'p, 'a> Sites<'p, 'a> {
     pub(super) fn new(parts: impl Iterator<Item = &'p PartSites<'a>>) -> Self {
         let parts: Vec<_> = parts.collect();
-        let known = parts.iter().map(|part| vec![PartSites::NONE; part.0.len()]).collect();
+        let known = parts.iter().map(|part| vec![PartSites::NONE; part.0.all.len()]).collect();
         Self { parts, known, rows: FxHashMap::default(), sites: AllocationSites::default() }
     }
 
@@ -56,8 +56,8 @@ impl<'p, 'a> Sites<'p, 'a> {
     pub(super) fn add(&mut self, object: usize, part: u32, row: u32, names: &mut Names) {
         let known = self.known.get_mut(part as usize).and_then(|known| known.get_mut(row as usize));
         let Some(known) = known else { return };
-        let site = self.parts.get(part as usize).and_then(|part| part.0.get(row));
-        if let Some(site) = site.filter(|_| *known == PartSites::NONE) {
+        let site = self.parts.get(part as usize).and_then(|part| part.0.all.get(row as usize));
+        if let Some(&site) = site.filter(|_| *known == PartSites::NONE) {
             let sites = &mut self.sites;
             *known = *self.rows.entry(site).or_insert_with(|| {
                 let text = |raw| Text::new(raw, true).decode();

@@ -34,11 +34,6 @@ impl Aggregates {
         self.stack.len()
     }
 
-    /// Whether there are no sums.
-    pub fn is_empty(&self) -> bool {
-        self.stack.is_empty()
-    }
-
     /// Returns all sums.
     pub fn iter(&self) -> impl Iterator<Item = Aggregate> + '_ {
         (0..self.len()).map(|row| self.get(row))

@@ -87,11 +87,6 @@ impl Samples {
         self.stack.len()
     }
 
-    /// Whether there are no samples.
-    pub fn is_empty(&self) -> bool {
-        self.stack.is_empty()
-    }
-
     /// Returns the sample in a row, in the order of the file.
     #[inline]
     pub fn get(&self, row: usize) -> ProfileSample {

@@ -48,11 +48,6 @@ impl StackTree {
         self.nodes.len()
     }
 
-    /// Returns `true` if there is no stack except the empty one.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 1
-    }
-
     /// Returns all stacks except the empty one; callers come before callees.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = StackId> + use<> {
         (1..self.len() as u32).map(StackId)
