@@ -17,6 +17,15 @@ use crate::error::{Error, Result};
 use byteorder::ByteOrder;
 use std::borrow::Cow;
 
+/// Appends an unsigned LEB128 number.
+pub fn push_uleb128(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
 /// A position in a slice of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor<'a> {
@@ -48,6 +57,14 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
+    }
+
+    /// The bytes that `read` moves past. Fails as `read` does.
+    #[inline]
+    pub fn span(&mut self, read: impl FnOnce(&mut Self) -> Result<()>) -> Result<&'a [u8]> {
+        let start = self.rest;
+        read(self)?;
+        Ok(start.get(..start.len().saturating_sub(self.rest.len())).unwrap_or_default())
     }
 
     /// Returns `true` if no bytes remain.
@@ -179,15 +196,23 @@ impl<'a> Cursor<'a> {
     }
 
     fn uleb128_long(&mut self, what: &'static str) -> Result<u64> {
+        self.leb128(what, |tenth| tenth <= 1).map(|(value, _)| value)
+    }
+
+    /// The bits of a LEB128 number and their count. `fits` tells whether the tenth byte fits into 64
+    /// bits.
+    #[inline]
+    fn leb128(&mut self, what: &'static str, fits: impl Fn(u8) -> bool) -> Result<(u64, u32)> {
         let mut value = 0u64;
         for (i, &byte) in self.rest.iter().take(10).enumerate() {
-            if i == 9 && byte > 1 {
+            if i == 9 && !fits(byte) {
                 break;
             }
             value |= u64::from(byte & 0x7f).wrapping_shl((i as u32).wrapping_mul(7));
             if byte < 0x80 {
-                self.rest = self.rest.get(i.wrapping_add(1)..).unwrap_or_default();
-                return Ok(value);
+                let length = i.wrapping_add(1);
+                self.rest = self.rest.get(length..).unwrap_or_default();
+                return Ok((value, (length as u32).wrapping_mul(7)));
             }
         }
         Err(self.not_leb128(what))
@@ -264,22 +289,9 @@ impl<'a> Cursor<'a> {
 
     /// A signed LEB128 number of at most 64 bits (the sign is bit 6 of the last byte).
     pub fn sleb128(&mut self, what: &'static str) -> Result<i64> {
-        let mut value = 0i64;
-        for (i, &byte) in self.rest.iter().take(10).enumerate() {
-            if i == 9 && byte != 0 && byte != 0x7f {
-                break;
-            }
-            value |= i64::from(byte & 0x7f).wrapping_shl((i as u32).wrapping_mul(7));
-            if byte < 0x80 {
-                let width = (i as u32).wrapping_add(1).wrapping_mul(7);
-                if byte & 0x40 != 0 && width < 64 {
-                    value |= (-1i64).wrapping_shl(width);
-                }
-                self.rest = self.rest.get(i.wrapping_add(1)..).unwrap_or_default();
-                return Ok(value);
-            }
-        }
-        Err(self.not_leb128(what))
+        let (value, bits) = self.leb128(what, |tenth| matches!(tenth, 0 | 0x7f))?;
+        let unused = 64u32.saturating_sub(bits);
+        Ok((value as i64).wrapping_shl(unused).wrapping_shr(unused))
     }
 
     /// The bytes up to the next NUL, which is consumed and not returned.
@@ -309,13 +321,9 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     /// A number as unsigned LEB128.
-    pub(crate) fn uleb(mut value: u64) -> Vec<u8> {
+    pub(crate) fn uleb(value: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
-        while value >= 0x80 {
-            bytes.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        bytes.push(value as u8);
+        push_uleb128(&mut bytes, value);
         bytes
     }
 

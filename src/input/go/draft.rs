@@ -75,16 +75,10 @@ impl<'a> Offsets<'a> {
             return Err(Error::corrupt(start, format!("a type with {count} pointers"))
                 .expected(format!("at most {} in the bytes that are left", cursor.remaining())));
         }
-        let offsets = cursor.rest();
-        for _ in 0..count {
-            cursor.uleb128("a type's pointers")?;
-        }
-        Ok(Self {
-            count,
-            encoded: offsets
-                .get(..offsets.len().saturating_sub(cursor.remaining()))
-                .unwrap_or_default(),
-        })
+        let encoded = cursor.span(|cursor| {
+            (0..count).try_for_each(|_| cursor.uleb128("a type's pointers").map(drop))
+        })?;
+        Ok(Self { count, encoded })
     }
 
     /// The offsets, ascending.

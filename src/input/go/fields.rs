@@ -1,7 +1,7 @@
 //! Field lists: the offsets of pointers in an object, a frame or a segment.
 
 use super::version::Version;
-use crate::bytes::Cursor;
+use crate::bytes::{Cursor, push_uleb128};
 use crate::error::{Error, Result};
 use crate::model::fields::FieldSink;
 use crate::model::named::named;
@@ -243,12 +243,7 @@ pub(super) fn encoded_pointers(offsets: &[u64]) -> Box<[u8]> {
     let mut list = Vec::with_capacity(offsets.len().saturating_mul(2).saturating_add(1));
     for offset in offsets {
         list.push(1);
-        let mut rest = *offset;
-        while rest >= 0x80 {
-            list.push(rest as u8 | 0x80);
-            rest >>= 7;
-        }
-        list.push(rest as u8);
+        push_uleb128(&mut list, *offset);
     }
     list.push(0);
     list.into()

@@ -68,16 +68,9 @@ impl<'a> Frames<'a> {
                 ),
             ));
         }
-        let frames = cursor.rest();
-        for _ in 0..count {
-            Frame::read(cursor)?;
-        }
-        Ok(Self {
-            count,
-            encoded: frames
-                .get(..frames.len().saturating_sub(cursor.remaining()))
-                .unwrap_or_default(),
-        })
+        let encoded =
+            cursor.span(|cursor| (0..count).try_for_each(|_| Frame::read(cursor).map(drop)))?;
+        Ok(Self { count, encoded })
     }
 
     /// The frames in the order of the file.

@@ -46,15 +46,11 @@ impl<'a> Memstats<'a> {
     /// Skips the numbers after the tag, and returns them. No count precedes the ring of pauses,
     /// which always has 256 entries.
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
-        let start = cursor.rest();
-        for _ in 0..=SINGLE + PAUSES {
-            cursor.uleb128("the memory statistics")?;
-        }
-        Ok(Self {
-            encoded: start
-                .get(..start.len().saturating_sub(cursor.remaining()))
-                .unwrap_or_default(),
-        })
+        let encoded = cursor.span(|cursor| {
+            (0..=SINGLE + PAUSES)
+                .try_for_each(|_| cursor.uleb128("the memory statistics").map(drop))
+        })?;
+        Ok(Self { encoded })
     }
 
     /// All 281 numbers in the order of the file.

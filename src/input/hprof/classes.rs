@@ -115,14 +115,14 @@ impl Static {
 impl<'a> Statics<'a> {
     fn read(cursor: &mut Cursor<'a>, ids: IdSize, name_size: usize) -> Result<Self> {
         let count = cursor.u16::<BE>("a number of static fields")?;
-        let start = cursor.rest();
-        for _ in 0..count {
-            cursor.take(name_size as u64, "the name of a static field")?;
-            let kind = FieldType::read(cursor, "the type of a static field")?;
-            cursor.take(kind.size(ids) as u64, "the value of a static field")?;
-        }
-        let length = start.len().saturating_sub(cursor.remaining());
-        Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids, name_size })
+        let bytes = cursor.span(|cursor| {
+            (0..count).try_for_each(|_| {
+                cursor.take(name_size as u64, "the name of a static field")?;
+                let kind = FieldType::read(cursor, "the type of a static field")?;
+                cursor.take(kind.size(ids) as u64, "the value of a static field").map(drop)
+            })
+        })?;
+        Ok(Self { count, bytes, ids, name_size })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = Static> + use<'a> {
@@ -158,13 +158,13 @@ pub struct Field {
 impl<'a> Fields<'a> {
     fn read(cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Self> {
         let count = cursor.u16::<BE>("a number of fields")?;
-        let start = cursor.rest();
-        for _ in 0..count {
-            cursor.take(ids.bytes() as u64, "the name of a field")?;
-            FieldType::read(cursor, "the type of a field")?;
-        }
-        let length = start.len().saturating_sub(cursor.remaining());
-        Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids })
+        let bytes = cursor.span(|cursor| {
+            (0..count).try_for_each(|_| {
+                cursor.take(ids.bytes() as u64, "the name of a field")?;
+                FieldType::read(cursor, "the type of a field").map(drop)
+            })
+        })?;
+        Ok(Self { count, bytes, ids })
     }
 
     pub fn iter(&self) -> impl Iterator<Item = Field> + use<'a> {

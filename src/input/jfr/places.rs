@@ -1,8 +1,8 @@
 //! The places of the events of some types, to read them without passing all others again.
 
 use super::chunk::{Chunk, Event};
-use super::wire::{push_varint, varint};
-use crate::bytes::Cursor;
+use super::wire::varint;
+use crate::bytes::{Cursor, push_uleb128};
 
 /// The places of events, by chunk and type.
 #[derive(Default)]
@@ -25,7 +25,7 @@ impl Distances {
     /// Adds an event at an offset from the start of the chunk.
     #[inline]
     pub(super) fn push(&mut self, offset: u64) {
-        push_varint(&mut self.bytes, offset.saturating_sub(self.last));
+        push_uleb128(&mut self.bytes, offset.saturating_sub(self.last));
         self.last = offset;
     }
 }

@@ -36,15 +36,6 @@ fn long_varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     Ok(value | u64::from(cursor.u8(what)?) << 56)
 }
 
-/// Appends a number of at most 56 bits.
-pub(super) fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
 /// Skips numbers, eight bytes at a time. Fails if the input ends before the numbers do.
 pub(super) fn skip_varints(cursor: &mut Cursor<'_>, count: u64) -> Result<()> {
     const LAST: u64 = 0x8080_8080_8080_8080;
