@@ -7,6 +7,7 @@
 
 use super::heap::{Heap, ObjectId};
 use super::label::{Label, LabelKind};
+use super::references::Reference;
 use rustc_hash::FxHasher;
 use std::borrow::Cow;
 use std::fmt;
@@ -221,7 +222,13 @@ pub trait ObjectValues: Send + Sync {
     /// Passes the fields of an object in the order of their declaration, those of its own class
     /// first. For a class object, passes its static fields.
     fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
-        fields_by_references(heap, object, each);
+        fields_by_references(heap, object, |reference| self.held(heap, reference), each);
+    }
+
+    /// The value that a reference of an object leads to: for the default of [`ObjectValues::fields`]
+    /// and [`ObjectValues::elements`].
+    fn held(&self, _heap: &Heap<'_>, reference: Reference) -> FieldValue<'static> {
+        FieldValue::Object(reference.target)
     }
 
     /// The value of the first field with a name.
@@ -276,7 +283,8 @@ pub trait ObjectValues: Send + Sync {
     /// Passes the elements of an array from number `start` on. Elements that the file does not have
     /// are skipped.
     fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
-        elements_by_references(heap, object, start, each);
+        let held = |reference| self.held(heap, reference);
+        elements_by_references((heap, object), start, held, each);
     }
 }
 
@@ -369,7 +377,7 @@ impl Heap<'_> {
     pub fn each_field(&self, object: ObjectId, mut each: impl FnMut(Field<'_>) -> ControlFlow<()>) {
         match &self.values {
             Some(values) => values.fields(self, object, &mut each),
-            None => fields_by_references(self, object, &mut each),
+            None => fields_by_references(self, object, target, &mut each),
         }
     }
 
@@ -403,7 +411,7 @@ impl Heap<'_> {
     ) {
         match &self.values {
             Some(values) => values.elements(self, object, start, &mut each),
-            None => elements_by_references(self, object, start, &mut each),
+            None => elements_by_references((self, object), start, target, &mut each),
         }
     }
 }
@@ -414,27 +422,34 @@ pub(crate) fn hash(contents: &[u8]) -> u64 {
     hasher.finish()
 }
 
-fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
+fn target(reference: Reference) -> FieldValue<'static> {
+    FieldValue::Object(reference.target)
+}
+
+fn fields_by_references(
+    heap: &Heap<'_>,
+    object: ObjectId,
+    held: impl Fn(Reference) -> FieldValue<'static>,
+    each: &mut EachField<'_>,
+) {
     for reference in heap.references_at(object, heap.fields_of(object)) {
         let LabelKind::Field(name) = reference.label.kind() else { continue };
-        let value = FieldValue::Object(reference.target);
-        if each(Field { class: "", name: heap.names.text(name), type_name: "", value }).is_break() {
+        let (name, value) = (heap.names.text(name), held(reference));
+        if each(Field { class: "", name, type_name: "", value }).is_break() {
             return;
         }
     }
 }
 
 fn elements_by_references(
-    heap: &Heap<'_>,
-    object: ObjectId,
+    (heap, object): (&Heap<'_>, ObjectId),
     start: u64,
+    held: impl Fn(Reference) -> FieldValue<'static>,
     each: &mut EachElement<'_>,
 ) {
     for reference in heap.references_of(object) {
         let LabelKind::Index(index) = reference.label.kind() else { continue };
-        if u64::from(index) >= start
-            && each(index.into(), FieldValue::Object(reference.target)).is_break()
-        {
+        if u64::from(index) >= start && each(index.into(), held(reference)).is_break() {
             return;
         }
     }

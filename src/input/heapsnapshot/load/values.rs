@@ -5,8 +5,7 @@ use super::locations::Locations;
 use super::originals::Originals;
 use crate::input::heapsnapshot::strings::{Strings, Units};
 use crate::model::heap::{
-    EachElement, EachField, Field, FieldValue, Heap, Label, LabelKind, ObjectId, ObjectValues,
-    Reference, SourceLocation, TypeKind, Value,
+    FieldValue, Heap, Label, ObjectId, ObjectValues, Reference, SourceLocation, TypeKind, Value,
 };
 use crate::model::names::Names;
 use crate::model::values::hash;
@@ -159,20 +158,6 @@ impl NodeNames<'_> {
             _ => named,
         }
     }
-
-    /// The value of a reference: the number, if the target represents one, else the target.
-    fn field_value(&self, heap: &Heap<'_>, reference: Reference) -> FieldValue<'static> {
-        let object = reference.target;
-        if heap.type_of(object).kind != TypeKind::Number {
-            return FieldValue::Object(object);
-        }
-        match self.number(heap, object) {
-            Value::Integer(value) => FieldValue::Integer(value),
-            Value::Float(value) => FieldValue::Float(value),
-            Value::Boolean(value) => FieldValue::Boolean(value),
-            _ => FieldValue::Object(object),
-        }
-    }
 }
 
 impl ObjectValues for NodeNames<'_> {
@@ -213,23 +198,17 @@ impl ObjectValues for NodeNames<'_> {
         }
     }
 
-    fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
-        for reference in heap.references_at(object, heap.fields_of(object)) {
-            let LabelKind::Field(name) = reference.label.kind() else { continue };
-            let (name, value) = (heap.names.text(name), self.field_value(heap, reference));
-            if each(Field { class: "", name, type_name: "", value }).is_break() {
-                return;
-            }
+    /// The number, if the target represents one, else the target.
+    fn held(&self, heap: &Heap<'_>, reference: Reference) -> FieldValue<'static> {
+        let object = reference.target;
+        if heap.type_of(object).kind != TypeKind::Number {
+            return FieldValue::Object(object);
         }
-    }
-
-    fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
-        for reference in heap.references_of(object) {
-            let LabelKind::Index(index) = reference.label.kind() else { continue };
-            let value = || self.field_value(heap, reference);
-            if u64::from(index) >= start && each(index.into(), value()).is_break() {
-                return;
-            }
+        match self.number(heap, object) {
+            Value::Integer(value) => FieldValue::Integer(value),
+            Value::Float(value) => FieldValue::Float(value),
+            Value::Boolean(value) => FieldValue::Boolean(value),
+            _ => FieldValue::Object(object),
         }
     }
 
