@@ -1,5 +1,6 @@
 //! The parts of a line.
 
+use crate::input::native::lines::Words;
 use crate::model::fields::FieldSink;
 use memchr::memmem::rfind;
 
@@ -66,12 +67,13 @@ impl PerfSample<'_> {
 /// A command may have blanks, colons and digits, and be followed by any number of blanks. The
 /// thread is the first number that is followed by a time or, if there is no time, by an event.
 pub(super) fn sample(line: &[u8]) -> Option<(PerfSample<'_>, &[u8])> {
-    let mut words = Words { line, at: 0 };
+    let mut words = Words(line);
     words.next()?;
     let mut without_time = None;
-    while let Some((start, word)) = words.next() {
+    while let Some(word) = words.next() {
         let Some((pid, tid)) = thread(word) else { continue };
-        let comm = line.get(..start).unwrap_or_default().trim_ascii();
+        let before = line.len().saturating_sub(words.0.len()).saturating_sub(word.len());
+        let comm = line.get(..before).unwrap_or_default().trim_ascii();
         let known = PerfSample { comm, pid, tid, ..PerfSample::default() };
         match after_thread(known, words) {
             Some(found) if found.0.time.is_some() => return Some(found),
@@ -86,22 +88,23 @@ fn after_thread<'a>(
     mut sample: PerfSample<'a>,
     mut words: Words<'a>,
 ) -> Option<(PerfSample<'a>, &'a [u8])> {
-    sample.cpu = words.next_if(|word| number(word.strip_prefix(b"[")?.strip_suffix(b"]")?));
-    sample.time = words.next_if(|word| word.strip_suffix(b":").filter(|time| is_time(time)));
+    sample.cpu = next_if(&mut words, |word| number(word.strip_prefix(b"[")?.strip_suffix(b"]")?));
+    let labelled = |word: &'a [u8]| word.strip_suffix(b":");
+    sample.time = next_if(&mut words, |word| labelled(word).filter(|time| is_time(time)));
     let before_period = words;
-    sample.period = words.next_if(number);
-    let event = words.next_if(|word| word.strip_suffix(b":").filter(|name| !name.is_empty()));
+    sample.period = next_if(&mut words, number);
+    let event = next_if(&mut words, |word| labelled(word).filter(|name| !name.is_empty()));
     sample.event = event.unwrap_or_default();
     if event.is_none() {
         // A number without an event is an address.
         (sample.period, words) = (None, before_period);
         // Other records have their name before their contents.
-        let record = words.clone().next().map_or(&b""[..], |(_, word)| word);
+        let record = words.clone().next().unwrap_or_default();
         if record.starts_with(b"PERF_RECORD_") {
             sample.event = record;
         }
     }
-    (sample.time.is_some() || event.is_some()).then(|| (sample, words.rest()))
+    (sample.time.is_some() || event.is_some()).then_some((sample, words.0))
 }
 
 /// A frame: `ffffffff8158ff22 filemap_get_entry+0x92 ([kernel.kallsyms])`.
@@ -175,40 +178,12 @@ fn is_time(word: &[u8]) -> bool {
     is_part() && is_part() && parts.next().is_none()
 }
 
-/// The words of a line with their places.
-#[derive(Clone, Copy)]
-struct Words<'a> {
-    line: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Words<'a> {
-    fn rest(self) -> &'a [u8] {
-        self.line.get(self.at..).unwrap_or_default()
-    }
-
-    /// Takes the next word if it is what is requested.
-    fn next_if<T>(&mut self, wanted: impl FnOnce(&'a [u8]) -> Option<T>) -> Option<T> {
-        let mut after = *self;
-        let (_, word) = after.next()?;
-        let found = wanted(word)?;
-        *self = after;
-        Some(found)
-    }
-}
-
-impl<'a> Iterator for Words<'a> {
-    type Item = (usize, &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.rest();
-        let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let word = rest.get(blanks..).filter(|rest| !rest.is_empty())?;
-        let length = word.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
-        let start = self.at.saturating_add(blanks);
-        self.at = start.saturating_add(length);
-        Some((start, word.get(..length)?))
-    }
+/// Takes the next word if it is what is requested.
+fn next_if<'a, T>(words: &mut Words<'a>, wanted: impl FnOnce(&'a [u8]) -> Option<T>) -> Option<T> {
+    let mut after = *words;
+    let found = wanted(after.next()?)?;
+    *words = after;
+    Some(found)
 }
 
 #[cfg(test)]
