@@ -2,9 +2,10 @@
 
 mod real;
 
+use crate::support::broken;
 use crate::support::dart::{Snapshot, cat, string, uleb};
 use dumptool::error::ErrorKind;
-use dumptool::input::{ReadOptions, Visitor, dart};
+use dumptool::input::{Format, ReadOptions, Visitor, dart};
 use dumptool::model::fields::Record;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -19,18 +20,6 @@ fn info(bytes: &[u8]) -> Value {
 
 fn details(bytes: &[u8]) -> Value {
     info(bytes)["heap"]["snapshots"][0]["details"].clone()
-}
-
-/// The rules that do not hold.
-fn broken_rules(bytes: &[u8]) -> Vec<String> {
-    let findings = dart::check(bytes, ReadOptions::default()).unwrap();
-    assert!(findings.damage.is_none(), "{:?}", findings.damage);
-    findings
-        .findings
-        .into_iter()
-        .filter(|finding| !finding.ok)
-        .map(|finding| finding.rule)
-        .collect()
 }
 
 /// A heap of seven objects with every part that a snapshot can have.
@@ -278,7 +267,7 @@ fn old_files_have_a_root_without_class_and_no_hash_codes() {
     );
     assert_eq!(info(&dump.bytes())["heap"]["snapshots"][0]["roots"], 2);
     assert_eq!(info(&dump.bytes())["warnings"], json!([]));
-    assert!(broken_rules(&dump.bytes()).is_empty());
+    assert!(broken(Format::Dart, &dump.bytes()).is_empty());
     assert_eq!(cat(&dump.bytes(), false).0[1].get("class"), None);
 }
 
@@ -310,7 +299,7 @@ fn exports_of_devtools_are_recognized_by_their_padding() {
     assert!(details["trailing_zero_bytes"].as_u64().unwrap() > 1_000_000);
     let mint = cat(&bytes, false).0.into_iter().find(|record| record["class"] == "_Mint").unwrap();
     assert_eq!(mint["value"], 64, "DevTools exports ints as unsigned");
-    assert!(broken_rules(&bytes).is_empty());
+    assert!(broken(Format::Dart, &bytes).is_empty());
 }
 
 #[test]
@@ -353,12 +342,15 @@ fn progress_goes_up_to_the_hash_codes() {
 
 #[test]
 fn a_sound_snapshot_breaks_no_rule() {
-    assert!(broken_rules(&small().bytes()).is_empty());
+    assert!(broken(Format::Dart, &small().bytes()).is_empty());
     // The header's sizes differ from the sums in real files, and its reference count is an upper
     // bound.
     assert!(
-        broken_rules(&Snapshot { shallow_size: 7, reference_count: Some(99), ..small() }.bytes())
-            .is_empty()
+        broken(
+            Format::Dart,
+            &Snapshot { shallow_size: 7, reference_count: Some(99), ..small() }.bytes()
+        )
+        .is_empty()
     );
 }
 
@@ -386,7 +378,7 @@ fn each_rule_is_broken_by_what_it_is_about() {
         ("external_property.object", small().property(0, 1, "")),
         ("external_property.object", small().property(8, 1, "")),
     ] {
-        assert_eq!(broken_rules(&dump.bytes()), [rule]);
+        assert_eq!(broken(Format::Dart, &dump.bytes()), [rule]);
     }
 }
 

@@ -1,10 +1,11 @@
 //! MoarVM heap snapshots: every block and dialect from the builder, real files with their truth,
 //! damaged files.
 
+use crate::support::broken;
 use crate::support::mvmheap::{Dialect, Snapshot, Writer, row, version_2, world};
 use dumptool::error::{Error, ErrorKind};
 use dumptool::input::mvmheap::{Records, check, for_each_record, info};
-use dumptool::input::{ReadOptions, Visitor};
+use dumptool::input::{Format, ReadOptions, Visitor};
 use dumptool::model::fields::{FieldSink, Record};
 use dumptool::source::Source;
 use serde_json::{Value, json};
@@ -206,17 +207,6 @@ fn two_snapshots() -> Vec<u8> {
     Writer::new().snapshot(&world()).snapshot(&second).close()
 }
 
-fn broken_rules(bytes: &[u8]) -> Vec<String> {
-    let findings = check(bytes, ReadOptions::default()).unwrap();
-    assert!(findings.damage.is_none(), "{:?}", findings.damage);
-    findings
-        .findings
-        .into_iter()
-        .filter(|finding| !finding.ok)
-        .map(|finding| finding.rule)
-        .collect()
-}
-
 #[test]
 fn a_small_world_is_summed_up() {
     let info = info_json(&two_snapshots());
@@ -260,10 +250,10 @@ fn quick_takes_what_the_summary_blocks_say() {
 
 #[test]
 fn every_invariant_holds_in_the_small_world() {
-    assert_eq!(broken_rules(&two_snapshots()), Vec::<String>::new());
+    assert_eq!(broken(Format::Mvmheap, &two_snapshots()), Vec::<String>::new());
     for dialect in [Dialect::A0, Dialect::A, Dialect::B] {
         assert_eq!(
-            broken_rules(&version_2(dialect, &[world()])),
+            broken(Format::Mvmheap, &version_2(dialect, &[world()])),
             Vec::<String>::new(),
             "{dialect:?}"
         );
@@ -275,7 +265,7 @@ fn each_broken_invariant_is_found() {
     let broken = |change: &dyn Fn(&mut Snapshot)| {
         let mut changed = world();
         change(&mut changed);
-        broken_rules(&Writer::new().snapshot(&changed).close())
+        broken(Format::Mvmheap, &Writer::new().snapshot(&changed).close())
     };
     assert_eq!(broken(&|world| world.rows[5].kind = 12), ["rows.kinds"]);
     assert_eq!(broken(&|world| world.rows[0].kind = 5), ["rows.root", "rows.first"]);
@@ -307,7 +297,7 @@ fn totals_that_contradict_the_columns_are_found() {
         "highscores.types_by_count",
         "highscores.types_by_size",
     ];
-    assert_eq!(broken_rules(&writer.close()), expected);
+    assert_eq!(broken(Format::Mvmheap, &writer.close()), expected);
 }
 
 #[test]
@@ -367,7 +357,7 @@ fn unknown_blocks_are_skipped_through_the_table_of_contents() {
     assert_eq!(rows[2]["block_name"], "gcstats");
     assert_eq!(rows[2]["bytes"], 25);
     assert_eq!(info_json(&bytes)["heap"]["snapshots"][0]["objects"], 7);
-    assert_eq!(broken_rules(&bytes), Vec::<String>::new());
+    assert_eq!(broken(Format::Mvmheap, &bytes), Vec::<String>::new());
     // A column of an unknown name needs no table.
     let mut writer = Writer::new();
     writer.column("colnew", 8, [1, 2, 3]);
@@ -419,7 +409,7 @@ fn fixture(name: &str) -> Vec<u8> {
 #[test]
 fn real_files_keep_every_invariant() {
     for name in ["tiny-nqp.mvmheap", "tiny-nqp-v2.mvmheap.zst"] {
-        assert_eq!(broken_rules(&fixture(name)), Vec::<String>::new(), "{name}");
+        assert_eq!(broken(Format::Mvmheap, &fixture(name)), Vec::<String>::new(), "{name}");
     }
 }
 

@@ -2,6 +2,7 @@
 //! here, so that every address is known.
 #![cfg(feature = "symbols")]
 
+use crate::support::dart::uleb;
 use dumptool::input::load::{NameCode, ProfileOptions};
 use dumptool::input::{self, Format};
 use dumptool::model::profile::Profile;
@@ -17,22 +18,12 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/perf-data").join(name)
 }
 
-fn varint(mut value: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
-}
-
 fn number(field: u64, value: u64) -> Vec<u8> {
-    [varint(field << 3), varint(value)].concat()
+    [uleb(field << 3), uleb(value)].concat()
 }
 
 fn bytes(field: u64, bytes: &[u8]) -> Vec<u8> {
-    [varint(field << 3 | 2), varint(bytes.len() as u64), bytes.to_vec()].concat()
+    [uleb(field << 3 | 2), uleb(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
 /// A pprof of stacks of offsets in the program's file, innermost first, each counted once.

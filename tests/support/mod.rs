@@ -109,12 +109,9 @@ pub fn info(format: Format, bytes: &[u8]) -> Value {
 /// The names of the rules that a dump breaks.
 pub fn broken(format: Format, bytes: &[u8]) -> Vec<String> {
     let findings = input::check(format, bytes, ReadOptions::default()).unwrap();
-    findings
-        .findings
-        .into_iter()
-        .filter(|finding| !finding.ok)
-        .map(|finding| finding.rule)
-        .collect()
+    assert!(findings.damage.is_none(), "{:?}", findings.damage);
+    let broken = findings.findings.into_iter().filter(|finding| !finding.ok);
+    broken.map(|finding| finding.rule).collect()
 }
 
 /// Every record as the JSON of `cat --contents`, and what ended the reading.

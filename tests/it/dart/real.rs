@@ -1,7 +1,9 @@
 //! Real snapshots: their known totals, and the corpus with the answers of an independent decoder.
 
-use super::{broken_rules, info};
+use super::info;
+use crate::support::broken;
 use crate::support::dart::cat;
+use dumptool::input::Format;
 use dumptool::input::dart;
 use dumptool::source::Source;
 use serde_json::{Value, json};
@@ -63,7 +65,7 @@ fn real_snapshots_have_the_known_totals() {
         assert_eq!(details["zero_references"], counts[6], "{name}");
         assert_eq!(details["word_size"], json!(word_size), "{name}");
         assert_eq!(details["vm_generation"], generation, "{name}");
-        assert!(broken_rules(source.bytes()).is_empty(), "{name}");
+        assert!(broken(Format::Dart, source.bytes()).is_empty(), "{name}");
     }
 }
 
@@ -119,7 +121,7 @@ fn the_corpus_agrees_with_its_truth() {
 fn compare(path: &Path, truth: &Value, bytes: &[u8]) {
     let info = info(bytes);
     assert_eq!(info["damage"], Value::Null, "{}", path.display());
-    assert!(broken_rules(bytes).is_empty(), "{}", path.display());
+    assert!(broken(Format::Dart, bytes).is_empty(), "{}", path.display());
     let heap = &info["heap"]["snapshots"][0];
     let details = &heap["details"];
     let hashes = truth.get("hashMode").map(|mode| json!(mode != "absent")).unwrap_or_default();

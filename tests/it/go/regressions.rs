@@ -2,6 +2,7 @@
 //! `check`.
 
 use super::lines::lines;
+use crate::support::broken;
 use crate::support::go::{B, Dump, F, HEAP, S, U};
 use dumptool::InfoWarning;
 use dumptool::input::{self, Format, ReadOptions};
@@ -13,17 +14,6 @@ fn info(bytes: &[u8]) -> Value {
 
 fn details(bytes: &[u8]) -> Value {
     info(bytes)["heap"]["snapshots"][0]["details"].take()
-}
-
-fn broken_rules(bytes: &[u8]) -> Vec<String> {
-    let findings = input::check(Format::Go, bytes, ReadOptions::default()).unwrap();
-    assert!(findings.damage.is_none(), "{:?}", findings.damage);
-    findings
-        .findings
-        .into_iter()
-        .filter(|finding| !finding.ok)
-        .map(|finding| finding.rule)
-        .collect()
 }
 
 /// A page in which every slot of 64 bytes is written, as the writer does it.
@@ -46,7 +36,7 @@ fn phantoms_of_go_1_22_and_1_26_are_left_out() {
         assert_eq!(details["phantom_objects"], json!(phantoms), "{version} {pointers:?}");
         assert_eq!(details["heap_objects_matches"], json!(true));
         assert_eq!(info(&dump)["warnings"], json!([]));
-        assert_eq!(broken_rules(&dump), [""; 0]);
+        assert_eq!(broken(Format::Go, &dump), [""; 0]);
     }
 }
 
@@ -70,13 +60,13 @@ fn an_unfinished_sweep_is_a_warning_and_breaks_no_rule() {
     let dump = Dump::new("go1.27.3").object(HEAP, 16, &[]).finish(2, 32);
     assert_eq!(details(&dump)["heap_objects_matches"], json!(false));
     assert_eq!(info(&dump)["warnings"].as_array().unwrap().len(), 1);
-    assert_eq!(broken_rules(&dump), [""; 0]);
+    assert_eq!(broken(Format::Go, &dump), [""; 0]);
 }
 
 #[test]
 fn more_objects_than_the_statistics_break_rules() {
     let dump = Dump::new("go1.27.3").object(HEAP, 16, &[]).object(HEAP + 16, 16, &[]).finish(1, 16);
-    assert_eq!(broken_rules(&dump), ["memstats.heap_objects", "memstats.heap_alloc"]);
+    assert_eq!(broken(Format::Go, &dump), ["memstats.heap_objects", "memstats.heap_alloc"]);
 }
 
 #[test]
@@ -123,7 +113,7 @@ fn a_scan_bit_in_a_status_is_no_other_status() {
     let dump = dump.finish(0, 0);
     let goroutines = details(&dump)["goroutines"].take();
     assert_eq!(goroutines["wait_reasons"], json!([{"name": "select", "count": 1}]));
-    assert_eq!(broken_rules(&dump), ["goroutines.status"]);
+    assert_eq!(broken(Format::Go, &dump), ["goroutines.status"]);
 }
 
 #[test]
@@ -132,7 +122,7 @@ fn bytes_after_the_eof_record_are_told() {
     dump.extend_from_slice(&[0; 5]);
     assert_eq!(info(&dump)["complete"], json!(true));
     assert_eq!(info(&dump)["warnings"], json!(["bytes after the eof record, ignored: 5"]));
-    assert_eq!(broken_rules(&dump), ["eof.last"]);
+    assert_eq!(broken(Format::Go, &dump), ["eof.last"]);
 }
 
 #[test]
@@ -161,8 +151,8 @@ fn repeated_types_count_once_and_must_not_change() {
             .finish(0, 0)
     };
     assert_eq!(info(&dump("main.T"))["heap"]["snapshots"][0]["types"], json!(1));
-    assert_eq!(broken_rules(&dump("main.T")), [""; 0]);
-    assert_eq!(broken_rules(&dump("main.U")), ["types.same"]);
+    assert_eq!(broken(Format::Go, &dump("main.T")), [""; 0]);
+    assert_eq!(broken(Format::Go, &dump("main.U")), ["types.same"]);
 }
 
 #[test]
@@ -184,7 +174,7 @@ fn each_rule_of_check_finds_what_it_is_for() {
         (start().record(7, &[U(16), U(0), U(0), U(0), U(0)]), "finalizers.in_heap"),
         (start().record(12, &[U(1), B(&[]), F(&[])]), "data_segment.once"),
     ] {
-        assert_eq!(broken_rules(&dump.finish(1 << 20, 1 << 20)), [rule]);
+        assert_eq!(broken(Format::Go, &dump.finish(1 << 20, 1 << 20)), [rule]);
     }
-    assert_eq!(broken_rules(&Dump::empty("1.4").record(0, &[]).bytes())[0], "params.first");
+    assert_eq!(broken(Format::Go, &Dump::empty("1.4").record(0, &[]).bytes())[0], "params.first");
 }

@@ -1,24 +1,15 @@
 //! Profiles whose size varies: pprof, folded stacks, V8, speedscope, perf script.
 
+use crate::support::dart::uleb;
 use crate::support::jfr::{self, Chunk, class};
 
 /// A field of a protobuf message: a number, or bytes.
 fn number(field: u64, value: u64) -> Vec<u8> {
-    [varint(field << 3), varint(value)].concat()
+    [uleb(field << 3), uleb(value)].concat()
 }
 
 fn bytes(field: u64, bytes: &[u8]) -> Vec<u8> {
-    [&varint(field << 3 | 2), &varint(bytes.len() as u64), bytes].concat()
-}
-
-fn varint(mut value: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
+    [&uleb(field << 3 | 2), &uleb(bytes.len() as u64), bytes].concat()
 }
 
 /// A profile of samples, with a function `f` at location 1.
