@@ -16,8 +16,8 @@ use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    ClassObject, ClassReferences, Ids, KeyName, Label, LabelKind, ObjectId, Offsets, References,
-    Sizes, TypeId, TypeIds, TypeKind, Unreached, WarningKind,
+    ClassObject, ClassReferences, Ids, KeyName, Label, LabelKind, ObjectId, Offsets, TypeId,
+    TypeKind, Unreached, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -150,7 +150,8 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     fn new(bytes: &'a [u8], mut parts: Vec<Part>, count: usize) -> Self {
-        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let references: usize = parts.iter().map(|part| part.references.len()).sum();
+        let mut builder = HeapBuilder::with_capacity(count, references.saturating_add(count));
         let mut addresses = AddressesBuilder::default();
         let (mut lines, mut names) = (Vec::new(), FxHashMap::default());
         let mut roots = Roots::default();
@@ -205,33 +206,24 @@ impl<'a> Loader<'a> {
             let object = found(&self.parts, *place);
             self.texts.positions.push(object.map_or(0, |(object, _)| object.position));
         }
-        let references: usize = self.parts.iter().map(|part| part.references.len()).sum();
-        let room = references.saturating_add(places.len());
         let labels = Labels::new(&mut self.builder);
-        let mut columns = Columns {
-            first: Offsets::with_capacity(places.len().saturating_add(1), room as u64),
-            target: Vec::with_capacity(room),
-            label: Vec::with_capacity(room),
-            dangling: 0,
-        };
-        let (mut type_of, mut shallow) =
-            (TypeIds::with_capacity(places.len()), Sizes::with_capacity(places.len()));
+        let mut dangling = 0u64;
         let unknown = self.builder.add_type("(unknown)", "", TypeKind::Instance);
-        columns.first.push(0);
         let parts = std::mem::take(&mut self.parts);
         for place in places {
             let Some((object, references)) = found(&parts, place) else { continue };
             let known = self.types.get(&u64::from(object.of_type)).copied();
             let class = known.and_then(|known| known.class);
+            let row = self.builder.add_object(unknown, object.size);
             if let Some(class) = class.and_then(|class| self.addresses.at(class)) {
-                columns.add(class, labels.class);
+                self.builder.add_reference(class, labels.class, false);
             }
             let contents = known.map(|known| known.kind);
-            self.add_references(object, contents, references, labels, &mut columns);
-            columns.first.push(columns.target.len() as u64);
-            let row = ObjectId(type_of.len() as u32);
-            type_of.push(self.type_of(row, object, known).unwrap_or(unknown));
-            shallow.push(object.size);
+            let missing = self.add_references(object, contents, references, labels);
+            dangling = dangling.saturating_add(missing);
+            if let Some(type_id) = self.type_of(row, object, known) {
+                self.builder.set_type(row, type_id);
+            }
             self.counts.push(object.count);
         }
         for (address, bytes) in parts.iter().flat_map(|part| &part.external) {
@@ -239,12 +231,8 @@ impl<'a> Loader<'a> {
                 self.builder.add_external(object, *bytes);
             }
         }
-        let Columns { first, target, label, dangling } = columns;
         self.builder.warn(WarningKind::DanglingReferences, dangling);
-        let heap = self.builder.heap();
-        (heap.type_of, heap.shallow) = (type_of, shallow);
-        heap.references = References { first, target, label, weak: Vec::new() };
-        heap.class_references = ClassReferences::Labelled(labels.class);
+        self.builder.heap().class_references = ClassReferences::Labelled(labels.class);
     }
 
     /// The type of an object. Notes what represents a class or a module.
@@ -277,14 +265,14 @@ impl<'a> Loader<'a> {
         Some(known.id)
     }
 
+    /// Adds the references of the last object. Returns the number of those that lead to no object.
     fn add_references(
         &mut self,
         object: &Object,
         contents: Option<Contents>,
         references: &[u64],
         labels: Labels,
-        columns: &mut Columns,
-    ) {
+    ) -> u64 {
         let namespace = match contents {
             Some(Contents::Dictionary) => self.namespaces.get(&object.address).copied(),
             _ => None,
@@ -303,10 +291,10 @@ impl<'a> Loader<'a> {
             self.attributes.extend(fields);
         }
         let (named, items) = (object.named as usize, object.items as usize);
-        let mut key = labels.value;
+        let (mut key, mut dangling) = (labels.value, 0u64);
         for (index, &address) in references.iter().enumerate() {
             let Some(target) = self.addresses.at(address) else {
-                columns.dangling = columns.dangling.saturating_add(1);
+                dangling = dangling.saturating_add(1);
                 continue;
             };
             let beyond = index.saturating_sub(named);
@@ -332,8 +320,9 @@ impl<'a> Loader<'a> {
             } else {
                 key
             };
-            columns.add(target, label);
+            self.builder.add_reference(target, label, false);
         }
+        dangling
     }
 }
 
@@ -379,21 +368,6 @@ impl Labels {
     fn new(builder: &mut HeapBuilder<'_>) -> Self {
         let mut label = |name| Label::field(builder.names().intern(name));
         Self { class: label("class"), key: label("key"), value: label("value") }
-    }
-}
-
-/// The columns of references while they grow.
-struct Columns {
-    first: Offsets,
-    target: Vec<ObjectId>,
-    label: Vec<Label>,
-    dangling: u64,
-}
-
-impl Columns {
-    fn add(&mut self, target: ObjectId, label: Label) {
-        self.target.push(target);
-        self.label.push(label);
     }
 }
 

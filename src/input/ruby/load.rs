@@ -17,8 +17,7 @@ use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
 use crate::model::distinct::Distinct;
 use crate::model::heap::{
-    ClassReferences, Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId,
-    TypeIds, WarningKind,
+    ClassReferences, Ids, Label, ObjectId, Offsets, Root, RootKind, TypeId, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -160,7 +159,8 @@ impl<'a> Loader<'a> {
     fn new(mut parts: Vec<Part<'a>>, count: usize) -> Self {
         let mut addresses = AddressesBuilder::default();
         let mut classes = FxHashMap::default();
-        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let references: usize = parts.iter().map(|part| part.references.len()).sum();
+        let mut builder = HeapBuilder::with_capacity(count, references.saturating_add(count));
         let mut by_id: FxHashMap<u64, (Option<u64>, Option<String>)> = FxHashMap::default();
         for part in &mut parts {
             part.objects.iter().for_each(|object| addresses.add(object.address));
@@ -210,24 +210,16 @@ impl<'a> Loader<'a> {
 
     /// Adds objects and references in the order of addresses.
     fn add_objects(&mut self) {
-        let count = self.addresses.len();
         let places =
             places(&self.parts, &self.addresses, |part| &part.objects, |object| object.address);
-        let references: usize = self.parts.iter().map(|part| part.references.len()).sum();
-        let room = references.saturating_add(count);
         let class_label = Label::field(self.builder.names().intern("class"));
         let names = ["key", "value", "superclass"]
             .map(|name| Label::field(self.builder.names().intern(name)));
-        let mut first = Offsets::with_capacity(count.saturating_add(1), room as u64);
-        let (mut target, mut label) = (Vec::with_capacity(room), Vec::with_capacity(room));
-        let mut type_of = TypeIds::with_capacity(count);
-        let mut shallow = Sizes::with_capacity(count);
         let mut dangling = 0u64;
         let mut sites = Sites::new(self.parts.iter().map(|part| &part.sites));
         // Class and type by part and key.
         let mut keys: Vec<Vec<Option<ClassAndType>>> =
             self.parts.iter().map(|part| vec![None; part.keys.all.len()]).collect();
-        first.push(0);
         for (number, row) in places {
             let Some(part) = self.parts.get(number as usize) else { continue };
             let Some(object) = part.objects.get(row as usize) else { continue };
@@ -239,32 +231,26 @@ impl<'a> Loader<'a> {
                 let class = key.class.and_then(|class| self.addresses.at(class));
                 (class, self.types.of(key, &mut self.builder))
             });
+            let added = self.builder.add_object(type_id, object.memsize);
             if let Some(class) = class {
-                target.push(class);
-                label.push(class_label);
+                self.builder.add_reference(class, class_label, false);
             }
             let own = part.references_of(row);
             for (index, &address) in own.iter().enumerate() {
-                let Some(object_of) = self.addresses.at(address) else {
+                let Some(target) = self.addresses.at(address) else {
                     dangling = dangling.saturating_add(1);
                     continue;
                 };
-                target.push(object_of);
                 let (name, length) = (object.names, own.len());
-                label.push(reference_label(name, index, address, length, &self.shapes, names));
+                let label = reference_label(name, index, address, length, &self.shapes, names);
+                self.builder.add_reference(target, label, false);
             }
-            first.push(target.len() as u64);
-            type_of.push(type_id);
-            shallow.push(object.memsize);
-            sites.add(type_of.len().saturating_sub(1), number, object.site, self.builder.names());
+            sites.add(added, number, object.site, self.builder.names());
             self.positions.push(object.position);
         }
         self.builder.warn(WarningKind::DanglingReferences, dangling);
         let heap = self.builder.heap();
         heap.sites = sites.finish();
-        heap.type_of = type_of;
-        heap.shallow = shallow;
-        heap.references = References { first, target, label, weak: Vec::new() };
         heap.class_references = ClassReferences::Labelled(class_label);
     }
 

@@ -53,7 +53,7 @@ impl<'p, 'a> Sites<'p, 'a> {
     }
 
     /// Adds the site of the next object, which is a row of those of its part.
-    pub(super) fn add(&mut self, object: usize, part: u32, row: u32, names: &mut Names) {
+    pub(super) fn add(&mut self, object: ObjectId, part: u32, row: u32, names: &mut Names) {
         let known = self.known.get_mut(part as usize).and_then(|known| known.get_mut(row as usize));
         let Some(known) = known else { return };
         let site = self.parts.get(part as usize).and_then(|part| part.0.all.get(row as usize));
@@ -75,7 +75,7 @@ impl<'p, 'a> Sites<'p, 'a> {
                 (sites.sites.len() as u32).saturating_sub(1)
             });
         }
-        self.sites.of.push((ObjectId(object as u32), *known));
+        self.sites.of.push((object, *known));
     }
 
     pub(super) fn finish(self) -> AllocationSites {
