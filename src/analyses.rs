@@ -9,7 +9,7 @@ use crate::analysis::largest::LargestByType;
 use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::paths::Path;
-use crate::analysis::paths::cycle::cycle;
+use crate::analysis::paths::cycle;
 use crate::analysis::paths::distances::RootDistances;
 use crate::analysis::paths::several::Several;
 use crate::analysis::paths::shortest::{Shortest, ShortestLinks};

@@ -16,18 +16,21 @@ mod backward;
 mod ends;
 mod forest;
 mod packed;
-mod relative;
 mod search;
-mod semi;
 mod spread;
 
 use super::graph::Graph;
 use super::owned::Owned;
+use crate::analysis::buckets::Buckets;
 use crate::model::heap::ObjectId;
 use crate::phases;
+use backward::SortedParts;
 use ends::Ends;
-pub(super) use packed::MOST_NARROW;
+use forest::{Link, least};
+use rayon::prelude::*;
 use search::Found;
+
+pub(super) use packed::MOST_NARROW;
 
 /// The dominator tree of the live objects.
 ///
@@ -159,12 +162,12 @@ impl Core {
         let Found { numbers, parent, semi, backward } =
             search::search(graph, owned, most_narrow.min(MOST_NARROW));
         let phase = phases::begin("finding semidominators");
-        let semi = semi::semidominators(&parent, semi, backward);
+        let semi = semidominators(&parent, semi, backward);
         drop(phase);
         let _phase = phases::begin("finding common ancestors");
         let steps = parent.len().saturating_mul(steps_per_object);
         let dominator = nearest_common_ancestors(&parent, &semi, steps)
-            .unwrap_or_else(|| relative::dominators(&parent, semi));
+            .unwrap_or_else(|| by_relative_dominators(&parent, semi));
         Self { numbers, dominator }
     }
 }
@@ -186,4 +189,62 @@ fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> O
         dominator.push(ancestor);
     }
     Some(dominator)
+}
+
+/// Semidominators by number: the smallest number at which a path can begin that reaches an object
+/// while avoiding its ancestors in the search tree. `semi` holds those that follow from references
+/// to larger numbers.
+fn semidominators(parent: &[u32], mut semi: Vec<u32>, backward: SortedParts) -> Vec<u32> {
+    let link = |(&ancestor, &least)| Link { ancestor, least };
+    let mut links: Vec<Link> = parent.par_iter().zip(&semi).map(link).collect();
+    let next = |link: &Link| link.ancestor;
+    backward.for_each_block_backward(links.len(), |first, sources| {
+        sources.for_each_backward(&mut links, next, |key, sources, links| {
+            let number = first + key;
+            let mut smallest = semi[number as usize];
+            for &source in sources {
+                smallest = smallest.min(least(links, source, number, u32::min));
+            }
+            semi[number as usize] = smallest;
+            links[number as usize].least = smallest;
+        });
+    });
+    semi
+}
+
+/// Immediate dominators by number, 0 for number 0, in O(n log n) for any graph, as in the second half
+/// of Lengauer and Tarjan's algorithm. All semidominators are final.
+///
+/// The relative dominator of an object is the object with the smallest semidominator on the path in
+/// the search tree from the object up to its own semidominator, which is excluded. If both have the
+/// same semidominator, it is the immediate dominator, too; otherwise both objects have the same
+/// immediate dominator (Lengauer and Tarjan 1979, corollary 1).
+fn by_relative_dominators(parent: &[u32], mut semi: Vec<u32>) -> Vec<u32> {
+    // Relative dominators have smaller numbers, so their dominators are known by then. An object
+    // with the same semidominator is its own relative dominator, so that semidominator is its
+    // dominator.
+    for (number, relative) in relative_dominators(parent, &semi).into_iter().enumerate() {
+        semi[number] = semi[relative as usize];
+    }
+    semi
+}
+
+/// Relative dominators by number. When the turn of a semidominator comes, exactly the larger
+/// numbers are linked, so that paths end below it.
+fn relative_dominators(parent: &[u32], semi: &[u32]) -> Vec<u32> {
+    let count = parent.len();
+    let of_semi = Buckets::of(count, count.saturating_sub(1), || {
+        semi.iter().zip(0..).skip(1).map(|(&semi, number)| (semi, number))
+    });
+    let mut links: Vec<Link> =
+        parent.iter().zip(0..).map(|(&ancestor, least)| Link { ancestor, least }).collect();
+    // Returns the number with the smaller semidominator.
+    let lesser = |a: u32, b: u32| if semi[a as usize] <= semi[b as usize] { a } else { b };
+    let mut relative = vec![0; count];
+    for done in (0..count as u32).rev() {
+        for &number in of_semi.get(done) {
+            relative[number as usize] = least(&mut links, number, done, lesser);
+        }
+    }
+    relative
 }

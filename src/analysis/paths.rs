@@ -10,7 +10,6 @@
 //! immediates (objects of size 0, such as Dart's numbers, null and booleans) unless there is no
 //! other way: everything refers to them, so paths through them explain nothing.
 
-pub mod cycle;
 pub mod distances;
 pub mod merged;
 mod search;
@@ -18,7 +17,9 @@ pub mod several;
 pub mod shortest;
 
 use super::graph::Graph;
+use crate::analysis::referrers::Referrers;
 use crate::model::heap::{Heap, ObjectId};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// A path from a root to an object, which is the last step.
@@ -116,4 +117,37 @@ impl Path {
 #[inline]
 fn is_immediate(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.shallow.get(object.index()) == 0 && !heap.is_made_up(object)
+}
+
+/// Returns a path from an object of a cycle around it and on to `object`, over strong references of
+/// objects that are not live. `None` if no cycle leads to the object. Where objects live as long as
+/// something refers to them, as in Perl, such a cycle is a leak.
+///
+/// Follows the first referrer of each object, so it finds a cycle wherever every object has one.
+pub fn cycle(
+    heap: &Heap<'_>,
+    referrers: &Referrers,
+    is_live: impl Fn(ObjectId) -> bool,
+    object: ObjectId,
+) -> Option<Path> {
+    let references = &heap.references;
+    // The row of the reference from the first referrer.
+    let before = |object: ObjectId| {
+        let all = referrers.of_object(object).filter(|from| !is_live(*from));
+        all.flat_map(|from| references.range(from))
+            .find(|row| references.target(*row) == object && !references.is_weak(*row))
+    };
+    let mut rows = Vec::new();
+    let mut seen: FxHashMap<ObjectId, usize> = FxHashMap::default();
+    let mut at = object;
+    while seen.insert(at, rows.len()).is_none() {
+        let row = before(at)?;
+        rows.push(row);
+        at = references.owner(row);
+    }
+    let by_reference =
+        |row: &usize| Step { by: ReachedBy::Reference(*row), object: references.target(*row) };
+    let first = Step { by: ReachedBy::Root, object: at };
+    let steps = std::iter::once(first).chain(rows.iter().rev().map(by_reference));
+    Some(Path { origin: Origin::Cycle, steps: steps.collect() })
 }

@@ -3,11 +3,9 @@
 mod dart;
 pub mod facts;
 mod go;
-mod heapsnapshot;
 mod hprof;
 mod interpreters;
 mod jfr;
-mod mvmheap;
 mod warning;
 
 pub(super) use dart::TAG_NAMES;
@@ -16,11 +14,11 @@ pub use go::{
     GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments,
     TypeSourceCounts, TypesFromExecutable,
 };
-pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
+pub use interpreters::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
 pub use interpreters::{PmatDetails, PyheapDetails, RubyDetails};
 pub use jfr::{JfrDetails, JvmSetting};
-pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
+pub use interpreters::{BiggestType, ByKind, MvmheapDetails};
 pub use warning::InfoWarning;
 
 use super::{Format, Kind};
@@ -256,7 +254,7 @@ impl HeapInfo {
             FormatDetails::Pmat(details) => details.summarize(snapshot, to),
             FormatDetails::Ruby(details) => details.summarize(snapshot, to),
             FormatDetails::Pyheap(details) => details.summarize(snapshot, to),
-            FormatDetails::Mvmheap(_) => mvmheap::summarize(info, &self.snapshots, to),
+            FormatDetails::Mvmheap(_) => interpreters::summarize(info, &self.snapshots, to),
         }
         Some(summary)
     }

@@ -3,7 +3,7 @@
 
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live;
-use dumptool::analysis::paths::cycle::cycle;
+use dumptool::analysis::paths::cycle;
 use dumptool::analysis::paths::merged::{
     BYTES_PER_KIND, MergedLabel, MergedStep, MergedSteps, Repeats, merged,
 };

@@ -24,7 +24,6 @@ mod named;
 mod partition;
 mod place;
 mod scene;
-mod scope;
 mod union;
 mod via;
 mod way;

@@ -5,9 +5,9 @@ use super::candidate::{Candidate, Named};
 use super::descent::thread_local_entries;
 use super::finding::{AND_OTHERS, Holder};
 use super::holders::{Holders, Outsides, SOURCE};
-use super::place::{Place, without_indexes};
+use super::place::{FILE, Place, without_indexes};
 use super::scene::Scene;
-use super::scope::variable_of_file;
+use super::way::{CONTEXT, file_of};
 use crate::analysis::collections::Collections;
 use crate::model::heap::{Label, ObjectId, Role, TypeKind, Value};
 use rustc_hash::FxHashMap;
@@ -294,4 +294,33 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
         let entries = collection.and_then(|object| self.entries(object));
         Named { holder: Holder { label, object, noun, entries }, is_program }
     }
+}
+
+/// The maximum number of fields between the variable and an object.
+const MOST_PARTS: usize = 6;
+
+/// The variable that holds an object, with the file of its functions unless this is the runtime's.
+/// `None` if the variable belongs to no function.
+fn variable_of_file(scene: &Scene<'_, '_>, holders: &Holders, mut number: u32) -> Option<Place> {
+    let mut parts: Vec<&str> = Vec::new();
+    while parts.len() < MOST_PARTS {
+        let above = scene.dominator(number);
+        let part = holders.field_name(scene, scene.object(above)?, scene.object(number)?)?;
+        parts.push(part);
+        holders.want(above);
+        let mut functions = holders.of_number(scene, above).filter(|(function, label)| {
+            scene.field(*label) == Some(CONTEXT) && scene.role_of(*function) == Role::Closure
+        });
+        // Functions that share their variables are in one file.
+        if let Some((function, _)) = functions.next() {
+            parts.reverse();
+            let (variable, file) = (parts.join("."), file_of(scene, function));
+            return Some(match file {
+                Some((file, _)) => Place::of(file + FILE + &variable, Some(true)),
+                None => Place::of(variable, None),
+            });
+        }
+        number = above;
+    }
+    None
 }

@@ -49,24 +49,24 @@
 
 pub mod class;
 pub mod data;
-pub mod header;
 pub mod invariants;
 pub mod load;
 pub mod object;
 pub mod records;
-mod roles;
 pub mod summary;
 pub mod tail;
 pub mod word_size;
+
+use crate::bytes::Cursor;
+use crate::error::Result;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
+use crate::model::roles::{Role, Roles};
+use Role::{Closure, Inside, Runtime, Timer};
 
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record, identity_hashes};
 pub use summary::info;
-
-use crate::bytes::Cursor;
-use crate::error::Result;
-use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Dart,
@@ -83,7 +83,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        roles: roles::ROLES,
+        roles: ROLES,
         identity: Identity::Hashes(identity_hashes),
     }),
 };
@@ -98,3 +98,15 @@ fn str<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8]> {
     let length = cursor.uleb128(what)?;
     cursor.take(length, what)
 }
+
+/// The roles of Dart's classes, by the libraries of Dart 2.17 to 3.7. Objects of the virtual machine
+/// itself are in no library.
+const ROLES: Roles = &[
+    ("_Closure", Closure),
+    ("Context", Closure),
+    ("_Timer", Timer),
+    ("_List", Inside),
+    ("_WeakProperty", Inside),
+    ("dart:*", Runtime),
+    (":*", Runtime),
+];

@@ -10,11 +10,16 @@
 
 mod lines;
 mod load;
-mod summary;
+
+use crate::error::Result;
+use crate::input::check::Findings;
+use crate::input::info::Info;
+use crate::input::profile_info::profile_info;
+use crate::input::read::ReadOptions;
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
+use load::load;
 
 pub(in crate::input) use lines::FoldedLines;
-
-use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Folded,
@@ -25,7 +30,25 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::MagicsOrContents(&[lines::VALUE], lines::looks_right),
     origin: Origin::Several,
     record_names: &[&["stack"]],
-    info: summary::info,
-    check: summary::check,
+    info: info,
+    check: check,
     readers: Readers::Profile(ProfileReader { load: load::load, has_order: false }),
 };
+
+fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let (profile, damage) = load(bytes, options.into())?.with_samples()?;
+    let mut info = SPEC.summary("");
+    info.set_damage(damage);
+    info.records.add("stack", profile.total.samples());
+    info.profile = Some(profile_info(&profile, Some(profile.mode)));
+    Ok(info)
+}
+
+fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    let (profile, damage) = load(bytes, options.into())?.with_samples()?;
+    let mut findings = Findings::default();
+    findings.none("names.utf8", profile.notes.replaced, "names that are not UTF-8");
+    findings.none("numbers.clamped", profile.notes.clamped, "numbers that do not fit into 64 bits");
+    findings.set_damage(damage);
+    Ok(findings)
+}

@@ -7,7 +7,6 @@
 //! each other in a cycle are unreachable; DevTools shows each of these by itself.
 
 mod bits;
-mod detached;
 mod edges;
 mod entries;
 mod essential;
@@ -36,7 +35,7 @@ use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, TypeIds, Warn
 use crate::model::sum::Sum;
 use crate::parallel;
 use bits::Bits;
-use edges::Edges;
+use edges::{Edges, HIDDEN, WEAK};
 use entries::Tables;
 use essential::Graph;
 use locations::Locations;
@@ -150,7 +149,7 @@ fn types_of_nodes(
     originals: &Originals,
     builder: &mut HeapBuilder<'_>,
 ) -> TypeIds {
-    let detached = detached::detached(graph, meta);
+    let detached = detached(graph, meta);
     let plain = match options.plain_objects {
         PlainObjectTypes::ByProperties => PlainObjects::of(graph, meta, strings),
         PlainObjectTypes::One => PlainObjects::default(),
@@ -250,4 +249,48 @@ pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCo
         counts.add(types.of(kind, name, detached, &mut builder), &sum);
     }
     Ok(counts.finish(builder, damage.or(document.damage)))
+}
+
+const ATTACHED: u8 = 1;
+const DETACHED: u8 = 2;
+
+/// Returns the native nodes that are detached, in ascending order.
+///
+/// V8 marks some nodes as attached or detached. As in DevTools, the marks spread to other native
+/// nodes over all edges except `hidden` and `weak`: first from attached nodes, then from detached
+/// nodes to those that are still unmarked.
+fn detached(graph: &Graph<'_>, meta: &Meta) -> Vec<u32> {
+    let is_native = |node: u32| {
+        graph
+            .nodes
+            .kind
+            .get(node as usize)
+            .is_some_and(|&kind| meta.node_type(kind) == NodeType::Native)
+    };
+    let known = graph.nodes.detachedness.iter().filter(|(node, _)| is_native(*node));
+    let mut states: FxHashMap<u32, u8> = known.copied().collect();
+    if !states.values().any(|state| *state == DETACHED) {
+        return Vec::new();
+    }
+    // As in DevTools, a node that V8 has marked keeps its mark, even a detached one that attached
+    // nodes refer to.
+    for state in [ATTACHED, DETACHED] {
+        let mut pending: Vec<u32> =
+            states.iter().filter(|(_, known)| **known == state).map(|(node, _)| *node).collect();
+        while let Some(node) = pending.pop() {
+            for (kind, target) in graph.of(node as usize) {
+                if !matches!(kind, HIDDEN | WEAK)
+                    && is_native(target.0)
+                    && !states.contains_key(&target.0)
+                {
+                    states.insert(target.0, state);
+                    pending.push(target.0);
+                }
+            }
+        }
+    }
+    let mut detached: Vec<u32> =
+        states.into_iter().filter(|(_, state)| *state == DETACHED).map(|(node, _)| node).collect();
+    detached.sort_unstable();
+    detached
 }

@@ -77,7 +77,6 @@ pub mod primitives;
 pub mod profile;
 pub mod records;
 mod renaming;
-mod roles;
 pub mod roots;
 mod rows;
 mod scan;
@@ -94,6 +93,15 @@ mod types;
 pub mod values;
 mod virtual_threads;
 
+use crate::input::origin::Provenance;
+use crate::input::spec::{
+    Detection, Format, FormatSpec, HeapReader, Identity, Origin, ProfileReader, Readers,
+};
+use crate::model::roles::{Role, Roles};
+use Role::{
+    Closure, Collection, Collided, Finalizer, Inside, Runtime, Task, Thread, ThreadLocal, Timer,
+};
+
 pub use annotate::for_each_record;
 pub use histogram::histogram;
 pub use invariants::check;
@@ -105,11 +113,6 @@ pub use records::{HeapRec, Rec, Records};
 pub(super) fn origin(bytes: &[u8]) -> Provenance {
     Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
 }
-
-use crate::input::origin::Provenance;
-use crate::input::spec::{
-    Detection, Format, FormatSpec, HeapReader, Identity, Origin, ProfileReader, Readers,
-};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Hprof,
@@ -131,7 +134,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
             load,
             histogram,
             least_bytes: (4, 1),
-            roles: roles::ROLES,
+            roles: ROLES,
             identity: Identity::Nothing,
         },
         profile: ProfileReader { load: load_profile, has_order: false },
@@ -162,4 +165,49 @@ const HEAP_RECORD_NAMES: &[&str] = &[
     "root_unreachable",
     "heap_info",
     "primitive_array_no_data",
+];
+
+/// The roles of the classes of a JVM and of Android, by OpenJDK 8 to 25 and the standard libraries of
+/// Kotlin and Scala. Collections are known by their fields as well, see `analysis/collections`.
+const ROLES: Roles = &[
+    ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ThreadLocal),
+    ("java.lang.ThreadLocal$*", Inside),
+    ("java.lang.Thread", Thread),
+    ("java.lang.VirtualThread", Thread),
+    ("java.lang.ThreadBuilders$BoundVirtualThread", Thread),
+    ("java.util.concurrent.ForkJoinWorkerThread", Thread),
+    ("java.lang.VirtualThread$*", Inside),
+    ("java.lang.Thread$*", Inside),
+    ("jdk.internal.vm.*", Inside),
+    ("java.lang.ref.Finalizer", Finalizer),
+    ("java.lang.ref.*", Inside),
+    ("*$$Lambda*", Closure),
+    ("java.util.TimerTask", Timer),
+    ("java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", Timer),
+    ("java.util.concurrent.FutureTask", Task),
+    ("java.util.concurrent.CompletableFuture", Task),
+    ("java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", Collection("queue")),
+    ("java.util.concurrent.DelayQueue", Collection("queue")),
+    ("java.util.concurrent.LinkedTransferQueue", Collection("queue")),
+    ("java.util.HashMap$TreeNode", Collided),
+    ("java.util.concurrent.ConcurrentHashMap$TreeNode", Collided),
+    ("java.util.concurrent.ConcurrentHashMap$TreeBin", Collided),
+    ("java.util.*Node", Inside),
+    ("java.util.*$*Entry", Inside),
+    ("java.util.*$*Index", Inside),
+    ("java.util.*$Itr", Inside),
+    ("java.util.concurrent.Executors$RunnableAdapter", Inside),
+    ("java.util.concurrent.CompletableFuture$*", Inside),
+    ("scala.collection.*Node", Inside),
+    ("scala.collection.immutable.$colon$colon", Inside),
+    ("java.*", Runtime),
+    ("javax.*", Runtime),
+    ("jdk.*", Runtime),
+    ("sun.*", Runtime),
+    ("com.sun.*", Runtime),
+    ("kotlin.*", Runtime),
+    ("scala.*", Runtime),
+    ("android.*", Runtime),
+    ("dalvik.*", Runtime),
+    ("libcore.*", Runtime),
 ];

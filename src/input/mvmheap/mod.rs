@@ -69,7 +69,6 @@ pub mod load;
 mod meta;
 mod ranges;
 pub mod records;
-mod roles;
 mod rows;
 mod scan;
 mod sections;
@@ -79,13 +78,15 @@ mod tables;
 mod tally;
 mod toc;
 
+use crate::error::{Error, Result};
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
+use crate::model::roles::{Role, Roles};
+use Role::{Closure, Collection, Hidden, Inside, Runtime, Thread};
+
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
-
-use crate::error::{Error, Result};
-use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Mvmheap,
@@ -102,7 +103,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        roles: roles::ROLES,
+        roles: ROLES,
         identity: Identity::Nothing,
     }),
 };
@@ -141,3 +142,43 @@ impl Version {
         }
     }
 }
+
+/// The roles of MoarVM's types, by `src/6model/reprs` and `src/profiler/heapsnapshot.c` of MoarVM, and
+/// the types of NQP and Rakudo that exist before any program does.
+const ROLES: Roles = &[
+    ("BOOTHash", Collection("hash")),
+    ("Hash", Collection("hash")),
+    ("Map", Collection("map")),
+    ("BOOTArray", Inside),
+    ("IterationBuffer", Inside),
+    ("Scalar", Inside),
+    ("Array", Collection("array")),
+    ("List", Collection("list")),
+    ("BOOTThread", Thread),
+    ("BOOTCode", Closure),
+    ("Block", Closure),
+    ("Sub", Closure),
+    ("Method", Closure),
+    ("BOOT*", Runtime),
+    ("VMString", Runtime),
+    ("Str", Runtime),
+    ("Int", Runtime),
+    ("Num", Runtime),
+    ("SpeshLog", Runtime),
+    ("StaticFrameSpesh", Hidden),
+    ("STable<*", Hidden),
+    ("*HOW", Runtime),
+    ("NQP*", Runtime),
+    ("QAST::*", Runtime),
+    // The automata of the compiler's own grammar are 16 MiB in every program of Rakudo.
+    ("QRegex::NFA", Hidden),
+    ("QRegex::*", Runtime),
+    ("HLL::*", Runtime),
+    ("Perl6::*", Runtime),
+    ("Rakudo::*", Runtime),
+    ("CompUnit*", Runtime),
+    ("Method+{*", Closure),
+    ("Sub+{*", Closure),
+    ("KnowHOW*", Runtime),
+    ("* (type object)", Runtime),
+];

@@ -25,19 +25,19 @@
 //! Perl 5.36 (threads, 64 bit).
 
 mod graph;
-pub mod invariants;
 pub mod layout;
 mod links;
 pub mod load;
 pub mod records;
-mod roles;
 pub mod summary;
 pub mod sv;
 mod values;
 
-pub use records::{Rec, Records};
-
 use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
+use crate::model::roles::{Role, Roles};
+use Role::{Closure, Collection, Hidden, Inside, Passage, Program, Runtime, Sigil};
+
+pub use records::{Rec, Records};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Pmat,
@@ -49,12 +49,33 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     origin: Origin::Runtime("Perl"),
     record_names: &[Rec::NAMES],
     info: summary::info,
-    check: invariants::check,
+    check: summary::check,
     readers: Readers::Heap(HeapReader {
         load: load::load,
         histogram: load::histogram,
         least_bytes: (13, 4),
-        roles: roles::ROLES,
+        roles: ROLES,
         identity: Identity::Ids,
     }),
 };
+
+/// The roles of Perl's values, by `sv.h` of Perl 5 and the type names of Devel::MAT.
+const ROLES: Roles = &[
+    ("STASH*", Passage),
+    ("GLOB*", Passage),
+    ("HASH", Collection("hash")),
+    ("ARRAY", Collection("array")),
+    ("CODE", Closure),
+    ("PAD*", Passage),
+    ("REF", Inside),
+    ("SCALAR*", Runtime),
+    ("IO*", Runtime),
+    ("REGEXP", Runtime),
+    ("INVLIST", Runtime),
+    ("the scalar", Sigil("$")),
+    ("the array", Sigil("@")),
+    ("the hash", Sigil("%")),
+    ("the code", Sigil("&")),
+    ("the scope", Hidden),
+    ("main_cv", Program),
+];

@@ -22,7 +22,6 @@
 //! Sources: google/pprof `proto/profile.proto` and `profile/encode.go`; `go tool pprof` of Go
 //! 1.27.3 on the files of all tests.
 
-mod invariants;
 mod load;
 mod prune;
 mod records;
@@ -45,7 +44,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     origin: Origin::Several,
     record_names: &[records::RECORD_NAMES],
     info: summary::info,
-    check: invariants::check,
+    check: summary::check,
     readers: Readers::Profile(ProfileReader { load: load::load, has_order: false }),
 };
 

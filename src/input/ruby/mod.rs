@@ -19,19 +19,19 @@
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
 //! and 4.0 (WebAssembly).
 
-mod invariants;
 pub mod line;
 pub mod load;
 pub mod records;
-mod roles;
 mod sites;
 pub mod summary;
 mod types;
 mod values;
 
-pub use records::{Rec, for_each_record};
-
 use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
+use crate::model::roles::{Role, Roles};
+use Role::{Closure, Collection, Hidden, Runtime, Thread};
+
+pub use records::{Rec, for_each_record};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Ruby,
@@ -43,12 +43,49 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     origin: Origin::Runtime("Ruby"),
     record_names: &[Rec::NAMES],
     info: summary::info,
-    check: invariants::check,
+    check: summary::check,
     readers: Readers::Heap(HeapReader {
         load: load::load,
         histogram: load::histogram,
         least_bytes: (30, 5),
-        roles: roles::ROLES,
+        roles: ROLES,
         identity: Identity::Ids,
     }),
 };
+
+/// The roles of Ruby's classes, by `ext/objspace/objspace_dump.c` and the core classes of Ruby 2.7 to
+/// 3.4.
+const ROLES: Roles = &[
+    ("imemo env", Closure),
+    ("imemo ment", Hidden),
+    ("imemo callcache", Hidden),
+    ("imemo callinfo", Hidden),
+    ("imemo constcache", Hidden),
+    ("imemo iseq", Hidden),
+    ("imemo *", Hidden),
+    ("included module", Hidden),
+    ("RubyVM*", Hidden),
+    ("Proc", Closure),
+    ("Method", Closure),
+    ("Thread", Thread),
+    ("Fiber", Thread),
+    ("Hash", Collection("hash")),
+    ("Array", Collection("array")),
+    ("Set", Collection("set")),
+    ("Thread::Queue", Collection("queue")),
+    ("Queue", Collection("queue")),
+    ("String", Runtime),
+    ("Symbol", Runtime),
+    ("Object", Runtime),
+    ("Regexp", Runtime),
+    ("Float", Runtime),
+    ("Integer", Runtime),
+    ("Rational", Runtime),
+    ("MatchData", Runtime),
+    ("Encoding*", Runtime),
+    ("Gem::*", Runtime),
+    ("Monitor", Runtime),
+    ("Ractor*", Runtime),
+    // The table of `ObjectSpace.trace_object_allocations_start`: the observer, not the program.
+    ("ObjectTracing/*", Hidden),
+];
