@@ -14,11 +14,11 @@ pub use go::{
     GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments,
     TypeSourceCounts, TypesFromExecutable,
 };
-pub use interpreters::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
+pub use interpreters::{BiggestType, ByKind, MvmheapDetails};
+pub use interpreters::{CountsByName, HeapsnapshotDetails};
 pub use interpreters::{PmatDetails, PyheapDetails, RubyDetails};
 pub use jfr::{JfrDetails, JvmSetting};
-pub use interpreters::{BiggestType, ByKind, MvmheapDetails};
 pub use warning::InfoWarning;
 
 use super::{Format, Kind};

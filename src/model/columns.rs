@@ -34,11 +34,6 @@ impl Sizes {
         Self { low: Low::Narrow(Vec::with_capacity(count)), large: FxHashMap::default() }
     }
 
-    /// Creates a column of `count` zeros.
-    pub fn zeros(count: usize) -> Self {
-        Self { low: Low::Narrow(vec![0; count]), large: FxHashMap::default() }
-    }
-
     /// Appends a size.
     #[inline]
     pub fn push(&mut self, size: u64) {
@@ -127,24 +122,6 @@ impl Sizes {
         let mut narrow = Self::with_capacity(wide.len());
         self.iter().for_each(|size| narrow.push(size));
         narrow
-    }
-
-    /// Appends zeros until there are this many.
-    pub fn grow(&mut self, count: usize) {
-        let count = count.max(self.len());
-        match &mut self.low {
-            Low::Narrow(low) => low.resize(count, 0),
-            Low::Wide(low) => low.resize(count, 0),
-        }
-    }
-
-    /// Removes all sizes.
-    pub fn clear(&mut self) {
-        match &mut self.low {
-            Low::Narrow(low) => low.clear(),
-            Low::Wide(low) => low.clear(),
-        }
-        self.large.clear();
     }
 
     /// The size of an object.
