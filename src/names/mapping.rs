@@ -117,12 +117,16 @@ impl JavaMapping {
     }
 
     /// The original name of a class or of an array of a class, `a.b[]`. Merged classes are `A | B`.
-    /// `None` if the mapping does not contain it.
+    /// A class that the JVM made for one, such as `a$$Lambda$14`, is called after it. `None` if the
+    /// mapping contains neither.
     pub fn class(&self, name: &str) -> Option<Cow<'_, str>> {
         let element = name.trim_end_matches("[]");
         let array = name.get(element.len()..).unwrap_or_default();
         let original = match self.named(element) {
-            [] => return None,
+            [] => {
+                let (class, made) = element.split_at(element.find("$$").filter(|at| *at > 0)?);
+                format!("{}{made}", self.class(class)?).into()
+            }
             [class] => Cow::Borrowed(self.at(&class.original)),
             merged => joined(merged.iter().map(|class| self.at(&class.original))).into(),
         };
@@ -204,7 +208,12 @@ mod tests {
         assert_eq!(mapping.class("a").unwrap(), "shop.Cart");
         assert_eq!(mapping.class("a[][]").unwrap(), "shop.Cart[][]");
         assert_eq!(mapping.class("b").unwrap(), "shop.Left | shop.Right");
-        assert_eq!(mapping.class("c"), None);
+        assert_eq!(mapping.class("a$$Lambda$14+0x0000000800066840.7[]").unwrap(), {
+            "shop.Cart$$Lambda$14+0x0000000800066840.7[]"
+        });
+        for other in ["c", "c$$Lambda$14", "$$Lambda", "a$Part"] {
+            assert_eq!(mapping.class(other), None, "{other}");
+        }
         assert_eq!(mapping.fields("a").collect::<Vec<_>>(), [("a", "total")]);
     }
 

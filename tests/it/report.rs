@@ -548,6 +548,15 @@ fn a_page_states_the_options_that_its_numbers_depend_on() {
     assert!(static_part(&page_text).contains(made_by) || page_text.contains(made_by));
 }
 
+/// The commands on the page did not find the functions and types that the page names.
+#[test]
+fn a_page_states_the_files_that_its_names_come_from() {
+    let map = fixture("names/app.min.js.map");
+    let file = fixture("names/app.min.cpuprofile");
+    let (_, data) = page(&["--source-maps", map.to_str().unwrap(), file.to_str().unwrap()]);
+    assert_eq!(data["options"], " --source-maps app.min.js.map");
+}
+
 /// The rows were numbers of micro- and nanoseconds without a unit.
 #[test]
 fn times_have_units_without_scripts() {

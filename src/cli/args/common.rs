@@ -3,6 +3,7 @@
 use super::one_of;
 use crate::cli::size::parse_size;
 use crate::input::{FORMATS, Format};
+use crate::output::syntax::shell_word;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -81,6 +82,21 @@ pub(in crate::cli) struct Common {
 }
 
 impl Common {
+    /// The options that give names, as words of a command line, with names of files instead of paths,
+    /// for output that others see.
+    pub(in crate::cli) fn public_names(&self) -> String {
+        let mapping = [("--mapping", &self.mapping), ("--old-mapping", &self.old_mapping)];
+        let mapping =
+            mapping.into_iter().flat_map(|(name, path)| path.iter().map(move |it| (name, it)));
+        let maps = self.source_maps.iter().map(|path| ("--source-maps", path));
+        let symbols = self.symbols.iter().map(|path| ("--symbols", path));
+        let word = |(name, path): (&str, &PathBuf)| {
+            let file = path.file_name().unwrap_or(path.as_os_str());
+            format!(" {name} {}", shell_word(&file.to_string_lossy()))
+        };
+        mapping.chain(maps).chain(symbols).map(word).collect()
+    }
+
     /// Returns each option about the reading of files, with whether it was given.
     pub(in crate::cli) fn of_input(&self) -> [(&'static str, bool); 9] {
         [

@@ -39,7 +39,8 @@ pub(super) fn page(
         None => growth::over_snapshots(args, &input, session)?,
     };
     let files = args.files.len();
-    let subject = Subject { input: &input, old: old.as_ref(), files, grown: grown.as_ref() };
+    let names = &*session.common.public_names();
+    let subject = Subject { input: &input, old: old.as_ref(), files, grown: grown.as_ref(), names };
     let (page, status) = match input.kind {
         Kind::Heap => heap::page(args, subject, session)?,
         Kind::Profile => profile::page(args, subject, session)?,
@@ -58,6 +59,8 @@ struct Subject<'s> {
     files: usize,
     /// The types or functions of more than two files, or of several snapshots of one.
     grown: Option<&'s Grown>,
+    /// The options that give names, each after a space.
+    names: &'s str,
 }
 
 impl Subject<'_> {
@@ -83,7 +86,7 @@ const ESTIMATED: &str = "stacks are estimated from the calls between functions; 
 fn report(
     args: &ReportArgs,
     kind: &'static str,
-    Subject { input, old, .. }: Subject<'_>,
+    Subject { input, old, names, .. }: Subject<'_>,
     unit: &str,
 ) -> Report {
     let name = |input: &Input| {
@@ -99,7 +102,7 @@ fn report(
     report.sql = args.live && cfg!(feature = "query");
     report.given = args.profile.pairs();
     let of_profile = args.profile.words().into_iter().map(|word| format!(" {}", shell_word(&word)));
-    report.options = args.heap.public_words() + &of_profile.collect::<String>();
+    report.options = args.heap.public_words() + names + &of_profile.collect::<String>();
     report.filters = args.profile.narrow.json().and_then(|on| serde_json::to_value(on).ok());
     let words = args.profile.narrow.words();
     if !words.is_empty() {
