@@ -7,6 +7,7 @@ use super::plan::{FIRST_GROUP, Plan};
 use super::report::HeapSnapshotReport;
 use super::strings::{EPHEMERON, Section};
 use crate::model::heap::{Label, LabelKind, ObjectId, Reference, Root, TypeKind};
+use crate::model::names::NameId;
 use std::io::{self, Write};
 
 /// The number of fields of an edge: type, name or index, node.
@@ -19,14 +20,19 @@ const INTERNAL: u64 = 3;
 const HIDDEN: u64 = 4;
 const WEAK: u64 = 6;
 
+/// The references from each object of JavaScript to its parts, which are no properties. Readers name
+/// plain objects after their properties.
+const PARTS: [&str; 3] = ["map", "properties", "elements"];
+
 pub(super) fn write<W: Write>(
     plan: &Plan<'_, '_>,
     labels: &mut Labels,
     out: &mut Out<W>,
     report: &mut HeapSnapshotReport,
 ) -> io::Result<()> {
-    let mut edges =
-        Edges { plan, labels, out, report, late: Section::Labels.at(plan), first: true };
+    let late = Section::Labels.at(plan);
+    let parts = PARTS.map(|name| plan.heap.names.find(name));
+    let mut edges = Edges { plan, labels, out, report, late, parts, first: true };
     let (groups, unreachable) = (plan.groups.len(), !plan.tops.is_empty());
     edges.edge(ELEMENT, 1, 1)?;
     if unreachable {
@@ -61,6 +67,8 @@ struct Edges<'e, 'p, 'a, W: Write> {
     report: &'e mut HeapSnapshotReport,
     /// The number of the first string of [`Labels`].
     late: u64,
+    /// The names of [`PARTS`].
+    parts: [Option<NameId>; 3],
     first: bool,
 }
 
@@ -99,6 +107,10 @@ impl<W: Write> Edges<'_, '_, '_, W> {
             let weakened = !weak && !is_live && plan.live.contains(target);
             self.report.weakened += u64::from(weakened);
             let (edge_type, name) = self.name(label, weak || weakened, is_array, index);
+            let is_part = edge_type == PROPERTY
+                && matches!(label.kind(), LabelKind::Field(name) if self.parts.contains(&Some(name)))
+                && plan.types.is_part(plan.heap.type_id(target));
+            let edge_type = if is_part { INTERNAL } else { edge_type };
             self.edge(edge_type, name, plan.numbering.node(target))?;
         }
         for (_, value) in plan.graph.dependent_on(object) {

@@ -1,5 +1,6 @@
 //! The frame of the document, and numbers and strings in it.
 
+use super::labels::NODE_TYPES;
 use super::plan::Plan;
 use std::io::{self, BufWriter, Write};
 
@@ -50,13 +51,14 @@ impl<W: Write> Out<W> {
 }
 
 /// Everything before the numbers of the nodes. Types are by their index in these lists;
-/// [`super::nodes`] and [`super::edges`] rely on it.
+/// [`super::edges`] relies on it.
 pub(super) fn head<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>) -> io::Result<()> {
     out.text(concat!(
         "{\"snapshot\":{\"meta\":{\n",
         "\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\",\"detachedness\"],\n",
-        "\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\",\"native\",",
-        "\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\",\"wasm object\"],",
+    ))?;
+    out.text(&format!("\"node_types\":[[\"{}\"],", NODE_TYPES.join("\",\"")))?;
+    out.text(concat!(
         "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],\n",
         "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\n",
         "\"edge_types\":[[\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],",

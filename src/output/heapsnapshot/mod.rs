@@ -9,10 +9,10 @@
 //! |---|---|
 //! | the set of roots | node 0, and `(GC roots)` below it: the heap's own root object if it has one |
 //! | a group of roots of one kind | a synthetic node below `(GC roots)`, with an edge for each root |
-//! | an object | a node of the type `object`, named after its type, which is what DevTools groups by |
+//! | an object | a node of the type `object`, named after its type, which is what DevTools groups by; of the original's type if that was a snapshot of V8 |
 //! | a text | a node of the type `string`, named by the text's first KiB |
 //! | shallow and external bytes | the node's own size, up to 4 GiB |
-//! | a reference with a name | an edge `property`; the place in memory is a name too |
+//! | a reference with a name | an edge `property`, or `internal` to the shape, properties and elements of an object of V8; the place in memory is a name too |
 //! | an element | an edge `element` |
 //! | a reference that is not called anything | `element` in arrays, otherwise `hidden`, with its number |
 //! | a weak reference | an edge `weak`, which readers do not follow |

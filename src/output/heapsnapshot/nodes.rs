@@ -1,6 +1,7 @@
 //! The nodes.
 
 use super::json::Out;
+use super::labels::{NUMBERS, SYNTHETIC};
 use super::plan::{FIRST_GROUP, Plan};
 use super::report::HeapSnapshotReport;
 use super::strings::Section;
@@ -9,11 +10,6 @@ use std::io::{self, Write};
 
 /// The number of fields of a node: type, name, id, own size, edges, trace node, detachedness.
 pub(super) const FIELDS: u64 = 7;
-
-/// Positions in the list of types in [`super::json::head`].
-const STRING: u64 = 2;
-const OBJECT: u64 = 3;
-const SYNTHETIC: u64 = 9;
 
 pub(super) fn write<W: Write>(
     plan: &Plan<'_, '_>,
@@ -46,13 +42,15 @@ pub(super) fn write<W: Write>(
             external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes);
         let size = size(plan, object, external, report);
         let type_name = plan.types.number(plan.heap.shown_type(object)) as u64;
-        let (node_type, name) = match plan.heap.type_of(object).kind {
+        let node_type = plan.types.node(plan.heap.type_id(object));
+        let name = match plan.heap.type_of(object).kind {
             TypeKind::Text => {
                 text += 1;
-                (STRING, text - 1)
+                text - 1
             }
-            _ if plan.heap.is_made_up(object) => (SYNTHETIC, types + type_name),
-            _ => (OBJECT, types + type_name),
+            // The name of a number's node is its value.
+            _ if NUMBERS.contains(&node_type) => 0,
+            _ => types + type_name,
         };
         out.row([node_type, name, id(object), size, plan.edges_of(object), 0, 0], false)?;
     }

@@ -25,6 +25,8 @@ pub(super) struct Edges {
     used: Vec<AtomicU64>,
     /// The strings that name properties or variables, one bit each.
     properties: Vec<AtomicU64>,
+    /// The strings by which V8 itself calls parts of its objects, such as `map`, one bit each.
+    internals: Vec<AtomicU64>,
     /// The numbers of strings that name edges but lie beyond the end of both bit sets.
     beyond: Vec<u32>,
     /// The count of numbers after the last whole edge.
@@ -57,6 +59,7 @@ struct Reader {
     /// See [`Edges`].
     used: Vec<AtomicU64>,
     properties: Vec<AtomicU64>,
+    internals: Vec<AtomicU64>,
 }
 
 impl Reader {
@@ -106,6 +109,8 @@ impl Reader {
             mark(&self.used, name);
             if matches!(edge_type, OTHER | PROPERTY) {
                 mark(&self.properties, name);
+            } else if edge_type == INTERNAL {
+                mark(&self.internals, name);
             }
         } else if name <= Label::MAX {
             beyond.push(name as u32);
@@ -113,6 +118,9 @@ impl Reader {
         Label::field(NameId(narrow(name)))
     }
 }
+
+/// The property by which V8 calls the prototype of an object.
+pub(super) const PROTOTYPE: &str = "__proto__";
 
 /// Edge types in a column of bytes.
 pub(super) const WEAK: u8 = 1;
@@ -152,6 +160,7 @@ impl Edges {
             strings: document.strings.dense() as u64,
             used: bits(),
             properties: bits(),
+            internals: bits(),
         };
         let read = |(part, columns): (&Part<'_>, Columns<'_>)| {
             progress(part.offset());
@@ -177,6 +186,7 @@ impl Edges {
             label,
             used: reader.used,
             properties: reader.properties,
+            internals: reader.internals,
             beyond,
             left_over: rows.left_over,
             weak_map_entries,
@@ -199,8 +209,8 @@ impl Edges {
     }
 
     /// Replaces the numbers of strings in labels by names, which are numbered in the order of the
-    /// strings. Names that may be data become keys of the heap: those of properties, and those of
-    /// entries of WeakMaps, which quote texts.
+    /// strings. Names that may be data become keys of the heap: those of properties, unless V8 itself
+    /// uses them, and those of entries of WeakMaps, which quote texts.
     pub(super) fn name(&mut self, strings: &Strings<'_>, builder: &mut HeapBuilder<'_>) {
         if self.label.is_empty() {
             return;
@@ -214,15 +224,17 @@ impl Edges {
                 return Label::index(index);
             }
             let name = names.intern(&text);
-            if is_property || text.contains(" / part of key (") {
+            if is_property && text != PROTOTYPE || text.contains(" / part of key (") {
                 keys.push(KeyName { name, is_like_code: is_property && is_code(&text) });
             }
             Label::field(name)
         };
         let mut of_string = vec![Label::NONE; strings.dense()];
-        for ((word, bits), properties) in (0u64..).zip(&self.used).zip(&self.properties) {
+        let data = self.properties.iter().zip(&self.internals);
+        for ((word, bits), (properties, internals)) in (0u64..).zip(&self.used).zip(data) {
             let mut bits = bits.load(Ordering::Relaxed);
-            let properties = properties.load(Ordering::Relaxed);
+            let properties =
+                properties.load(Ordering::Relaxed) & !internals.load(Ordering::Relaxed);
             while bits != 0 {
                 let number = word.wrapping_mul(64).wrapping_add(bits.trailing_zeros().into());
                 let is_property = properties & bits & bits.wrapping_neg() != 0;

@@ -6,7 +6,7 @@
 //! name longer than 120 characters are left out. An object belongs to the longest definition of
 //! which it has all properties, and among several to the most frequent one. Others stay `Object`.
 
-use super::edges::PROPERTY;
+use super::edges::{PROPERTY, PROTOTYPE};
 use super::essential::Graph;
 use crate::input::heapsnapshot::meta::{Meta, NodeType};
 use crate::input::heapsnapshot::strings::Strings;
@@ -158,7 +158,7 @@ fn candidate(properties: Properties<'_>, strings: &Strings<'_>) -> (String, Vec<
     let mut kept = Vec::new();
     for number in properties.names() {
         let property = property(strings, number);
-        if property == "__proto__" {
+        if property == PROTOTYPE {
             continue;
         }
         let text = quoted(&property);
