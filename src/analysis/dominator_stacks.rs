@@ -13,7 +13,7 @@ use super::dominators::Dominators;
 use super::graph::Graph;
 use super::owners::TypeOwners;
 use super::root_groups::{HeldBy, RootGroups};
-use crate::model::heap::{Heap, ObjectId, TypeId};
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use crate::model::profile::{StackId, Unit};
 use crate::model::stacks::{ValueType, WeightedStacks, WeightedStacksBuilder};
 use rustc_hash::FxHashMap;
@@ -71,7 +71,9 @@ pub fn of(
         } else {
             tree.child(parent, frame)
         };
-        tree.nodes[node as usize].add(1, heap.shallow.get(object.index()));
+        if heap.type_of(object).kind != TypeKind::Root {
+            tree.nodes[node as usize].add(1, heap.shallow.get(object.index()));
+        }
         node_of[number as usize] = node;
     }
     for (object, bytes) in &heap.external {

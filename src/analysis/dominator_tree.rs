@@ -18,6 +18,8 @@ pub struct DominatorTree {
     pub(crate) dominators: Dominators,
     pub(crate) retained: Retained,
     types: OnceLock<TypeIds>,
+    /// Bytes of the objects that only represent roots.
+    of_roots: u64,
 }
 
 impl DominatorTree {
@@ -34,7 +36,8 @@ impl DominatorTree {
     /// Adds up retained bytes over dominators that have already been computed.
     pub fn of_dominators(heap: &Heap<'_>, dominators: Dominators) -> Self {
         let retained = Retained::of(heap, &dominators);
-        Self { dominators, retained, types: OnceLock::new() }
+        let of_roots = bytes_of_roots(heap, &dominators);
+        Self { dominators, retained, types: OnceLock::new(), of_roots }
     }
 
     /// Returns the retained bytes of an object: the shallow and external bytes of all objects that
@@ -120,10 +123,21 @@ impl DominatorTree {
         Some(self.types(heap))
     }
 
-    /// The shallow and external bytes of all live objects.
+    /// The shallow and external bytes of all live objects that [`Self::counts`] counts.
     pub fn live_bytes(&self) -> u64 {
-        self.retained.total()
+        self.retained.total().saturating_sub(self.of_roots)
     }
+}
+
+/// The bytes of live objects that only represent roots, which V8 gives a size.
+fn bytes_of_roots(heap: &Heap<'_>, dominators: &Dominators) -> u64 {
+    let is_root: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Root).collect();
+    if !is_root.contains(&true) {
+        return 0;
+    }
+    let roots = heap.objects().filter(|object| is_root[heap.type_id(*object).0 as usize]);
+    let live = roots.filter(|object| dominators.is_live(*object));
+    live.fold(0, |sum, object| sum.saturating_add(heap.shallow_bytes(object)))
 }
 
 /// The types of objects in their order.
