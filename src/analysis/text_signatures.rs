@@ -42,6 +42,7 @@ impl TextSignature {
     fn of_object(heap: &Heap<'_>, object: ObjectId, readable: &ReadableTypes) -> Self {
         match heap.value(object) {
             Value::Text { text, .. } | Value::Name(text) => Self::of(text.as_bytes()),
+            Value::Bytes(_) if heap.is_array_of_chars(object) => Self::ANY,
             Value::Bytes(bytes) => Self::of(&bytes),
             Value::Boolean(value) => Self::of(value.to_string().as_bytes()),
             Value::Integer(value) => Self::of(value.to_string().as_bytes()),

@@ -360,6 +360,11 @@ impl Heap<'_> {
         self.values.as_ref()?.reference_name(self, row)
     }
 
+    /// Whether an object is an array of Java's characters, which have two bytes.
+    pub(crate) fn is_array_of_chars(&self, object: ObjectId) -> bool {
+        self.array(object).is_some_and(|array| array.element == "char")
+    }
+
     /// Returns the kinds of contents that the file has.
     pub fn known(&self) -> Known {
         self.values.as_ref().map_or(Known::default(), |values| values.known())

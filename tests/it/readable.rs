@@ -101,10 +101,11 @@ fn what_is_absent_is_said() {
     assert_eq!(text("java.util.OptionalInt", present), "0");
 }
 
-/// Only strings were found by their text.
+/// Only strings were found by their text, and no arrays of characters.
 #[test]
 fn objects_are_found_by_the_text_that_is_shown() {
     let mut file = Instances::default();
+    let chars = file.chars("a buffer");
     let fields = [("year", Int(2024)), ("month", Int(2)), ("day", Int(29))];
     let id = file.object("java.time.LocalDate", &fields);
     let folder = tempfile::tempdir().unwrap();
@@ -117,4 +118,7 @@ fn objects_are_found_by_the_text_that_is_shown() {
     };
     assert!(found("2024-02").contains(&format!("{id:#x}")), "{}", found("2024-02"));
     assert_eq!(found("2024-03"), "no matching objects\n");
+    assert!(found("buff").contains(&format!("{chars:#x}")), "{}", found("buff"));
+    // The second bytes of characters and the first ones of others.
+    assert_eq!(found("昀昀"), "no matching objects\n");
 }

@@ -107,6 +107,14 @@ impl Instances {
         self.object("java.lang.String", &[("value", Id(bytes))])
     }
 
+    /// An array of characters.
+    pub fn chars(&mut self, text: &str) -> u64 {
+        let id = self.next();
+        let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        self.records.push(self.file.array(id, 5, bytes.len() as u32 / 2, &bytes));
+        id
+    }
+
     /// An array of ints.
     pub fn ints(&mut self, words: &[u32]) -> u64 {
         let id = self.next();

@@ -228,6 +228,8 @@ fn matching(
 struct Wanted<'t> {
     text: &'t str,
     finder: Finder<'t>,
+    /// Finds the text in arrays of characters.
+    units: Finder<'static>,
     signature: TextSignature,
     texts: Option<&'t TextSignatures>,
     readable: ReadableTypes,
@@ -236,7 +238,10 @@ struct Wanted<'t> {
 impl<'t> Wanted<'t> {
     fn new(heap: &Heap<'_>, text: &'t str, texts: Option<&'t TextSignatures>) -> Self {
         let (signature, readable) = (TextSignature::wanted(text), ReadableTypes::of(heap));
-        Self { text, finder: Finder::new(text), signature, texts, readable }
+        let bytes = if heap.big_endian { u16::to_be_bytes } else { u16::to_le_bytes };
+        let units: Vec<u8> = text.encode_utf16().flat_map(bytes).collect();
+        let units = Finder::new(&units).into_owned();
+        Self { text, finder: Finder::new(text), units, signature, texts, readable }
     }
 
     /// Whether the value may match. `false` is certain; for `true`, the value must be read.
@@ -249,6 +254,9 @@ impl<'t> Wanted<'t> {
         match heap.value(object) {
             Value::Text { text, .. } | Value::Name(text) => {
                 self.finder.find(text.as_bytes()).is_some()
+            }
+            Value::Bytes(bytes) if heap.is_array_of_chars(object) => {
+                self.units.find_iter(&bytes).any(|at| at % 2 == 0)
             }
             Value::Bytes(bytes) => self.finder.find(&bytes).is_some(),
             Value::Boolean(value) => self.text == value.to_string(),
