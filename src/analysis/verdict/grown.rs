@@ -89,8 +89,8 @@ struct Trace {
     above: TypeName,
     /// The bytes that the heads of the owner hold.
     bytes: u64,
-    /// The number of live objects of the type in which the memory accumulates.
-    alike: u64,
+    /// The live objects of the type in which the memory accumulates.
+    alike: Size,
     /// The bytes of all live objects.
     live: u64,
 }
@@ -156,7 +156,7 @@ impl Trace {
             container: candidate.container,
             above: above(scene, heads[0]),
             bytes: heads.iter().fold(0, |sum, head| sum.saturating_add(scene.bytes(*head))),
-            alike: candidate.kin().map_or(0, |kin| alike(scene, kin)),
+            alike: candidate.kin().map_or_else(Size::default, |kin| alike(scene, kin)),
             live: scene.live(),
         }
     }
@@ -182,9 +182,13 @@ fn above(scene: &Scene<'_, '_>, number: u32) -> TypeName {
     }
 }
 
-/// The number of live objects of a type.
-fn alike(scene: &Scene<'_, '_>, kin: u32) -> u64 {
-    (1..scene.end(0)).filter(|number| scene.kin(*number) == kin).count() as u64
+/// The number of live objects of a type, and the sum of what each retains.
+fn alike(scene: &Scene<'_, '_>, kin: u32) -> Size {
+    let of_kin = (1..scene.end(0)).filter(|number| scene.kin(*number) == kin);
+    of_kin.fold(Size::default(), |sum, number| Size {
+        count: sum.count + 1,
+        bytes: sum.bytes.saturating_add(scene.bytes(number)),
+    })
 }
 
 fn stack(heap: &Heap<'_>, thread: &Thread) -> Stack {
@@ -209,24 +213,29 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
 
     /// Whether objects can be new in an owner: its single holder existed before, or all objects of
     /// their type became more. If no holder was found, they became as many more, and the owner is not
-    /// larger than the growth of the heap; nor is a single object, or objects that became larger and not
-    /// more, because others may have been found. Otherwise they have a holder of another name now.
+    /// larger than the growth of the heap. If as many objects or a single one became larger, so did
+    /// all of their type, because others may have been found. Otherwise they have a holder of another
+    /// name now.
     fn is_plausible(&self, trace: &Trace, heads: &[u32], grown: &Grown) -> bool {
         let is_held = trace.container.is_some() && !heads.is_empty();
         let more = grown.new.count.saturating_sub(grown.old.count);
-        let may_be_another = heads.is_empty() || more == 0 && (!is_held || grown.new.count == 1);
-        if may_be_another && grown.bytes() > trace.live.saturating_sub(self.scene.live()) {
-            return false;
-        }
-        if is_held {
+        let are_as_many = more == 0 && (!is_held || grown.new.count == 1);
+        if is_held && !are_as_many {
             return true;
+        }
+        if heads.is_empty() && grown.bytes() > trace.live.saturating_sub(self.scene.live()) {
+            return false;
         }
         let Some(element) = trace.steps.last().filter(|_| trace.stack.is_none()) else {
             return true;
         };
-        let before = self.kins.get(element).map_or(0, |kin| alike(self.scene, *kin));
+        let kin = self.kins.get(element);
+        let before = kin.map_or_else(Size::default, |kin| alike(self.scene, *kin));
+        if are_as_many {
+            return trace.alike.bytes.saturating_sub(before.bytes) >= grown.bytes().div_ceil(2);
+        }
         let least = if heads.is_empty() { more - more / 10 } else { more.div_ceil(2) };
-        trace.alike.saturating_sub(before) >= least
+        trace.alike.count.saturating_sub(before.count) >= least
     }
 
     /// The objects that each owner consisted of in the older heap.
