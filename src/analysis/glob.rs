@@ -2,10 +2,12 @@
 //! names (`[]uint8`) and match themselves.
 
 use crate::model::heap::Heap;
+use serde::Deserialize;
 
 /// A pattern for names. It matches whole names, and always the name that equals its text:
 /// `{name, mail}` is the name of a type of V8.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "String")]
 pub struct Glob {
     text: String,
     alternatives: Vec<Vec<char>>,
@@ -45,6 +47,12 @@ impl Glob {
         let full =
             |between| !namespace.is_empty() && self.matches(&[namespace, between, name].concat());
         self.matches(name) || full(":") || full(".")
+    }
+}
+
+impl From<String> for Glob {
+    fn from(text: String) -> Self {
+        Self::new(&text)
     }
 }
 

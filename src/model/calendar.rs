@@ -17,11 +17,17 @@ pub(crate) fn rfc3339(seconds: i64, nanoseconds: u64) -> String {
         second / 60 % 60,
         second % 60
     );
-    if nanoseconds > 0 {
-        text.push_str(format!(".{nanoseconds:09}").trim_end_matches('0'));
-    }
+    text.push_str(&fraction(nanoseconds as i64, 9));
     text.push('Z');
     text
+}
+
+/// A point and the digits after it, without zeros at the end: `.5`, or nothing.
+pub(crate) fn fraction(value: i64, digits: usize) -> String {
+    match value {
+        0 => String::new(),
+        value => format!(".{value:0digits$}").trim_end_matches('0').to_owned(),
+    }
 }
 
 /// Year, month and day of a number of days since 1970 in the Gregorian calendar.

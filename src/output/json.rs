@@ -1,6 +1,6 @@
 //! JSON that is written as it comes, without a document in memory.
 
-use super::quantity::fraction;
+use super::quantity::decimal;
 use super::syntax::is_disruptive;
 use crate::model::profile::Unit;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub(super) fn amount(out: &mut impl Write, amount: i64, unit: &Unit) -> io::Resu
         return integer(out, amount);
     }
     let (sign, magnitude) = (if amount < 0 { "-" } else { "" }, amount.unsigned_abs());
-    write!(out, "{sign}{}{}", magnitude / 1_000_000, fraction(magnitude))
+    write!(out, "{sign}{}", decimal(magnitude, |whole| whole.to_string()))
 }
 
 /// Writes a JSON value on a line of its own.

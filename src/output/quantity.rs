@@ -1,5 +1,6 @@
 //! Numbers as people read them.
 
+use crate::model::calendar::fraction;
 use crate::model::profile::Unit;
 
 /// Groups digits by threes: `159 992`.
@@ -72,7 +73,7 @@ pub(crate) fn quantity(value: i64, unit: &Unit, exact: bool) -> String {
             signed_size(value.saturating_mul(i64::try_from(each).unwrap_or(i64::MAX)), exact)
         }
         (None, unit) if unit.is_millionths() => {
-            format!("{minus}{}{}", count(magnitude / 1_000_000), fraction(magnitude))
+            format!("{minus}{}", decimal(magnitude, count))
         }
         (None, Unit::Other(unit)) if !unit.is_empty() => {
             format!("{minus}{} {unit}", count(magnitude))
@@ -81,10 +82,9 @@ pub(crate) fn quantity(value: i64, unit: &Unit, exact: bool) -> String {
     }
 }
 
-/// The digits of millionths after the whole number, with the point: `.5`. Empty if there are none.
-pub(super) fn fraction(millionths: u64) -> String {
-    let digits = format!(".{:06}", millionths % 1_000_000);
-    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
+/// A number of millionths as a decimal: `12.5`. `whole` shows the whole number.
+pub(super) fn decimal(millionths: u64, whole: impl Fn(u64) -> String) -> String {
+    whole(millionths / 1_000_000) + &fraction((millionths % 1_000_000) as i64, 6)
 }
 
 /// The length of an interval, which mostly is a whole number of its unit: `100 µs`, `10 ms`.

@@ -1,7 +1,7 @@
 //! Values that are computed from several fields.
 
 use crate::analysis::collections::get;
-use crate::model::calendar::rfc3339;
+use crate::model::calendar::{fraction, rfc3339};
 use crate::model::heap::{FieldValue, Heap, ObjectId, Value};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::ControlFlow;
@@ -120,14 +120,6 @@ pub(super) fn local_time(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
 pub(super) fn duration(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     let nanoseconds = integer(heap, object, "nanos")?;
     Some(format!("{}{} s", integer(heap, object, "seconds")?, fraction(nanoseconds, 9)))
-}
-
-/// A point and the digits after it, without trailing zeros.
-fn fraction(value: i64, digits: usize) -> String {
-    match value {
-        0 => String::new(),
-        value => format!(".{value:0digits$}").trim_end_matches('0').to_owned(),
-    }
 }
 
 pub(super) fn uuid(heap: &Heap<'_>, object: ObjectId) -> Option<String> {

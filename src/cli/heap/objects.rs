@@ -4,7 +4,7 @@
 use super::held::Answers;
 use super::load::damage;
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::glob::Glob;
+use crate::analysis::glob::{Glob, TypeFilter};
 use crate::analysis::graph::Graph;
 use crate::analysis::waste::Measurements;
 use crate::analysis::waste::contents::Read;
@@ -184,12 +184,7 @@ fn called(heap: &Heap<'_>) -> String {
 
 /// Returns which types match a pattern, by row of the type.
 pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
-    let types = heap.types.iter();
-    types
-        .map(|type_| {
-            glob.matches_type(heap.names.text(type_.name), heap.names.text(type_.namespace))
-        })
-        .collect()
+    TypeFilter { of: Some(glob.clone()), ..TypeFilter::default() }.types(heap)
 }
 
 /// The types that the options of the user select, by their row. They may have no objects. Fails if

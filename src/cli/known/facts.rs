@@ -69,15 +69,11 @@ impl Facts<'_, '_> {
     }
 
     /// Whether a holder that matches one of the patterns has at least so many entries.
-    pub(super) fn has_holder_with<'g>(
-        &self,
-        globs: impl Iterator<Item = &'g Glob> + Clone,
-        entries: u64,
-    ) -> bool {
+    pub(super) fn has_holder_with(&self, globs: &[Glob], entries: u64) -> bool {
         self.suspect.holders.iter().any(|holder| {
             let references = || holder.object.map(|object| self.references(object));
             holder.entries.or_else(references).is_some_and(|count| count >= entries)
-                && globs.clone().any(|glob| self.fits_holder(holder, glob))
+                && globs.iter().any(|glob| self.fits_holder(holder, glob))
         })
     }
 
@@ -95,18 +91,17 @@ impl Facts<'_, '_> {
     }
 
     /// Whether steps of the path match the patterns in this order.
-    pub(super) fn has_path<'g>(&self, globs: impl Iterator<Item = &'g Glob>) -> bool {
-        let mut globs = globs.peekable();
-        globs.peek().is_none() || {
+    pub(super) fn has_path(&self, globs: &[Glob]) -> bool {
+        globs.is_empty() || {
             let mut steps = self.steps().iter();
-            globs.all(|glob| steps.any(|step| step.fits(glob)))
+            globs.iter().all(|glob| steps.any(|step| step.fits(glob)))
         }
     }
 
     /// Whether steps of the path match the patterns in this order, and the last of them leads to an
     /// object with at least so many references. Between the last two steps, no other matches the
     /// last pattern.
-    pub(super) fn has_path_to(&self, globs: &[&Glob], entries: u64) -> bool {
+    pub(super) fn has_path_to(&self, globs: &[Glob], entries: u64) -> bool {
         let Some((last, before)) = globs.split_last() else { return false };
         let mut matched = 0;
         let mut is_next = before.is_empty();

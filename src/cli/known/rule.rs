@@ -75,19 +75,19 @@ struct When {
     kind: Vec<KindName>,
     /// The type that the finding counts.
     #[serde(rename = "type")]
-    types: Vec<Pattern>,
+    types: Vec<Glob>,
     /// A type that takes much of the finding's memory.
-    contains: Vec<Pattern>,
+    contains: Vec<Glob>,
     /// The name or the type of a holder.
-    holder: Vec<Pattern>,
+    holder: Vec<Glob>,
     /// A function of the stack of a thread of the finding, or what started the thread.
-    function: Vec<Pattern>,
+    function: Vec<Glob>,
     /// The state of the threads of the finding.
-    state: Vec<Pattern>,
+    state: Vec<Glob>,
     /// Steps of the path to the largest object, in this order.
-    path: Vec<Pattern>,
+    path: Vec<Glob>,
     /// A field of an object on the path, with its value.
-    value: Vec<Pattern>,
+    value: Vec<Glob>,
     min_count: u64,
     /// The fewest references of the object to which the last step of `path` leads. Without `path`,
     /// the fewest entries of a matching holder.
@@ -99,8 +99,8 @@ impl When {
     /// Whether a finding meets all conditions. The most expensive ones are tested last.
     fn fits(&self, facts: &Facts<'_, '_>) -> bool {
         let suspect = facts.suspect;
-        let any = |patterns: &[Pattern], fits: &mut dyn FnMut(&Glob) -> bool| {
-            patterns.is_empty() || patterns.iter().any(|pattern| fits(&pattern.0))
+        let any = |patterns: &[Glob], fits: &mut dyn FnMut(&Glob) -> bool| {
+            patterns.is_empty() || patterns.iter().any(|pattern| fits(pattern))
         };
         (self.kind.is_empty() || self.kind.iter().any(|kind| kind.0 == suspect.kind))
             && suspect.count >= self.min_count
@@ -110,7 +110,7 @@ impl When {
             && any(&self.holder, &mut |glob| facts.is_held_by(glob))
             && any(&self.function, &mut |glob| facts.has_function(glob))
             && any(&self.state, &mut |glob| facts.has_state(glob))
-            && facts.has_path(self.path.iter().map(|pattern| &pattern.0))
+            && facts.has_path(&self.path)
             && any(&self.value, &mut |glob| facts.has_value(glob))
             && self.has_entries(facts)
     }
@@ -119,11 +119,9 @@ impl When {
         if self.min_entries == 0 {
             true
         } else if self.path.is_empty() {
-            let holder = self.holder.iter().map(|pattern| &pattern.0);
-            facts.has_holder_with(holder, self.min_entries)
+            facts.has_holder_with(&self.holder, self.min_entries)
         } else {
-            let path: Vec<&Glob> = self.path.iter().map(|pattern| &pattern.0).collect();
-            facts.has_path_to(&path, self.min_entries)
+            facts.has_path_to(&self.path, self.min_entries)
         }
     }
 }
@@ -155,16 +153,6 @@ impl TryFrom<String> for Address {
         } else {
             Err(format!("expected an address that begins with https://, found {text:?}"))
         }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(from = "String")]
-struct Pattern(Glob);
-
-impl From<String> for Pattern {
-    fn from(text: String) -> Self {
-        Self(Glob::new(&text))
     }
 }
 

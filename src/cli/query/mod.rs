@@ -15,15 +15,16 @@ mod virtual_table;
 
 use super::args::{ProfileOptions, QueryArgs};
 use super::heap::{damage, load_as, report_loaded};
-use super::memory::{Work, most_memory, reading_limit};
+use super::memory::{Work, most_memory};
 use super::open::Input;
 use super::profile::{Kept, ProfileInput, load_parts, refused};
+use super::recording::read_options;
 use super::session::Session;
 use super::size::plural;
 use super::status::{Status, UsageError};
 use crate::cli::heap::HeldHeap;
 use crate::convert::read_events;
-use crate::input::{Format, Kind, ReadOptions};
+use crate::input::{Format, Kind};
 use crate::tables::EventRows;
 use connection::Limits;
 use files::FileTables;
@@ -133,9 +134,7 @@ fn read_stdin() -> anyhow::Result<String> {
 
 /// The events of a recording, or only their number.
 fn events(input: &Input, only_count: bool, session: &Session) -> anyhow::Result<EventRows> {
-    let memory = reading_limit(input, &session.common);
-    let mapping = input.mapping.as_deref();
-    let options = ReadOptions { memory, mapping, ..ReadOptions::default() };
+    let options = read_options(input, session);
     let read = read_events(input.format, input.bytes(), only_count, options);
     read.map_err(|error| refused(error, input, &session.common))
 }

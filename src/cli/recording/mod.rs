@@ -22,13 +22,8 @@ pub(crate) fn histograms(input: &Input, session: &Session) -> anyhow::Result<Vec
         return Ok(Vec::new());
     }
     let progress = session.progress(input);
-    let options = ReadOptions {
-        memory: reading_limit(input, &session.common),
-        mapping: input.mapping.as_deref(),
-        progress: &|offset| progress.passed(offset, &input.source),
-        ..ReadOptions::default()
-    };
-    let read = class_histograms(input.bytes(), options);
+    let passed = |offset| progress.passed(offset, &input.source);
+    let read = class_histograms(input.bytes(), read_options(input, session).progress(&passed));
     read.map_err(|error| refused(error, input, &session.common))
 }
 
@@ -46,11 +41,13 @@ pub(crate) fn growth_of(histograms: &[ClassHistogram], filter: &TypeFilter) -> G
 
 /// The objects that were sampled and stayed alive.
 fn read_old_objects(input: &Input, session: &Session) -> anyhow::Result<OldObjects> {
-    let options = ReadOptions {
-        memory: reading_limit(input, &session.common),
-        mapping: input.mapping.as_deref(),
-        ..ReadOptions::default()
-    };
-    let read = old_objects(input.bytes(), options);
+    let read = old_objects(input.bytes(), read_options(input, session));
     read.map_err(|error| refused(error, input, &session.common))
+}
+
+/// The options for reading the events of a recording.
+pub(crate) fn read_options<'a>(input: &'a Input, session: &Session) -> ReadOptions<'a> {
+    ReadOptions::default()
+        .memory(reading_limit(input, &session.common))
+        .mapping(input.mapping.as_deref())
 }

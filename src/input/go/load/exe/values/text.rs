@@ -2,7 +2,7 @@
 
 use super::super::types::{Kind, Type};
 use super::{Place, View};
-use crate::model::calendar::rfc3339;
+use crate::model::calendar::{fraction, rfc3339};
 use crate::model::heap::FieldValue;
 use std::fmt::Write;
 
@@ -119,7 +119,7 @@ fn duration(nanoseconds: i64) -> String {
     };
     let scale = 10u64.saturating_pow(digits);
     let whole = all.checked_div(scale).unwrap_or(0);
-    let rest = fraction(all.checked_rem(scale).unwrap_or(0), digits as usize);
+    let rest = fraction(all.checked_rem(scale).unwrap_or(0) as i64, digits as usize);
     let mut text = sign.to_owned();
     // Writing to a string cannot fail.
     let _ = match (unit, whole) {
@@ -128,14 +128,6 @@ fn duration(nanoseconds: i64) -> String {
         _ => write!(text, "{whole}{rest}{unit}"),
     };
     text
-}
-
-/// Decimals without zeros at the end: `.5`, or nothing.
-fn fraction(value: u64, digits: usize) -> String {
-    match value {
-        0 => String::new(),
-        value => format!(".{value:0digits$}").trim_end_matches('0').to_owned(),
-    }
 }
 
 #[cfg(test)]
