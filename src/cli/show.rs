@@ -8,7 +8,7 @@ use super::heap::path::{headline, named_root, root_json, root_text};
 use super::heap::{Analysed, find_object, open_heap, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print, to_json};
 use super::session::Session;
-use super::size::{count, showing};
+use super::size::{count, left_out};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
@@ -356,10 +356,6 @@ fn list(
             value::brief(heap, object),
         ]);
     }
-    let mut text = format!("\n{}\n{}", session.terminal.bold(title), table.render());
-    if (references.len() as u64) < all {
-        let shown = showing(references.len(), all as usize, "reference", "references");
-        text.push_str(&format!("  {shown}\n"));
-    }
-    text
+    let left_out = left_out(references.len(), all as usize, "reference", "references");
+    format!("\n{}\n{}{left_out}", session.terminal.bold(title), table.render())
 }

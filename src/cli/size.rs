@@ -12,6 +12,11 @@ pub(super) fn showing(shown: usize, all: usize, one: &str, many: &str) -> String
     if shown == all { named } else { format!("showing {} of {named}", count(shown as u64)) }
 }
 
+/// A line about the rows that a list leaves out; empty if there are none.
+pub(super) fn left_out(shown: usize, all: usize, one: &str, many: &str) -> String {
+    if shown < all { format!("  {}\n", showing(shown, all, one, many)) } else { String::new() }
+}
+
 /// A difference with its sign, unless it is 0.
 pub(super) fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
     let sign = match value {

@@ -3,7 +3,7 @@
 use super::objects::Analysed;
 use crate::analysis::readable;
 use crate::cli::print::Value as Json;
-use crate::cli::size::{beginning, count, plural, showing};
+use crate::cli::size::{beginning, count, left_out, plural};
 use crate::cli::terminal::shown;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Value};
 use std::fmt::Write;
@@ -208,10 +208,5 @@ pub(crate) fn hex(
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    let lines = bytes.len().div_ceil(16);
-    if lines > most_lines {
-        let shown = showing(most_lines * 16, bytes.len(), "byte", "bytes");
-        text.push_str(&format!("  {shown}\n"));
-    }
-    text
+    text + &left_out(most_lines.saturating_mul(16), bytes.len(), "byte", "bytes")
 }

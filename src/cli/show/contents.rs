@@ -5,7 +5,7 @@ use crate::analysis::collections::{CollectionEntry, CollectionKind, Collections}
 use crate::cli::heap::{Analysed, value};
 use crate::cli::print::{Align, Table, Value as Json};
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural, showing};
+use crate::cli::size::{count, left_out, plural};
 use crate::cli::terminal::shown;
 use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference, Value};
 use crate::model::{ObjectField, StoredValue};
@@ -265,12 +265,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
                 text,
             ]);
         }
-        let mut text = format!("\n{}\n{}", session.terminal.bold("fields"), table.render());
-        if self.omitted_fields() > 0 {
-            let shown = showing(fields.len(), self.fields.len(), "field", "fields");
-            text.push_str(&format!("  {shown}\n"));
-        }
-        text
+        let left_out = left_out(fields.len(), self.fields.len(), "field", "fields");
+        format!("\n{}\n{}{left_out}", session.terminal.bold("fields"), table.render())
     }
 
     fn elements_text(&self, session: &Session) -> String {
@@ -296,12 +292,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             }
             text.push_str(&table.render());
         }
-        if self.omitted_elements() > 0 {
-            let all = self.all_elements as usize;
-            let shown = showing(self.elements.len(), all, "element", "elements");
-            text.push_str(&format!("  {shown}\n"));
-        }
-        text
+        let all = self.all_elements as usize;
+        text + &left_out(self.elements.len(), all, "element", "elements")
     }
 
     fn entries_text(&self, session: &Session) -> String {
@@ -325,17 +317,11 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
                 .map_or_else(String::new, |object| retains(self.analysed, object, session));
             table.row(key.into_iter().flatten().chain([text, id, retained]));
         }
-        let mut text = format!("\n{}\n{}", session.terminal.bold("entries"), table.render());
-        let shown = entries.len() as u64;
-        match size {
-            Some(size) if *size > shown => {
-                let shown = showing(entries.len(), *size as usize, "entry", "entries");
-                text.push_str(&format!("  {shown}\n"));
-            }
-            None => text.push_str(&format!("  showing the first {}\n", count(shown))),
-            Some(_) => {}
-        }
-        text
+        let left_out = match size {
+            Some(size) => left_out(entries.len(), *size as usize, "entry", "entries"),
+            None => format!("  showing the first {}\n", count(entries.len() as u64)),
+        };
+        format!("\n{}\n{}{left_out}", session.terminal.bold("entries"), table.render())
     }
 
     /// A key or a value: its text, or its type, and the object.

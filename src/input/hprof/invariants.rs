@@ -34,7 +34,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    let mut scan = Scan::new(bytes, options.layout, options.progress)?;
+    let mut scan = Scan::new(bytes, options.layout, false, options.progress)?;
     let addresses = std::mem::take(&mut scan.addresses).finish();
     let mut checker = Checker::new(&mut scan, &addresses);
     let mut records = Records::new(bytes)?;

@@ -39,7 +39,7 @@ use std::num::Saturating;
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let phase = phases::begin("finding objects");
-    let mut scan = Scan::with_positions(bytes, options.layout, options.progress)?;
+    let mut scan = Scan::new(bytes, options.layout, true, options.progress)?;
     let renamed = options.mapping.map(|mapping| (scan.rename(mapping), mapping.len()));
     if scan.objects.0 > MAX_OBJECTS {
         return Err(Error::limit(0, format!("there are {} objects", scan.objects))

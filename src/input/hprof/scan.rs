@@ -142,18 +142,10 @@ impl<'a> Scan<'a> {
     pub(super) fn new(
         bytes: &'a [u8],
         layout: LayoutChoice,
+        has_positions: bool,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        Self { side_by_side: true, ..Self::default() }.reading(bytes, layout, progress, Self::add)
-    }
-
-    /// Like [`Self::new`], with [`Self::positions`]. Fails when the header cannot be read.
-    pub(super) fn with_positions(
-        bytes: &'a [u8],
-        layout: LayoutChoice,
-        progress: Progress<'_>,
-    ) -> Result<Self> {
-        let positions = Some(Offsets::with_capacity(0, bytes.len() as u64));
+        let positions = has_positions.then(|| Offsets::with_capacity(0, bytes.len() as u64));
         let scan = Self { side_by_side: true, positions, ..Self::default() };
         scan.reading(bytes, layout, progress, Self::add)
     }

@@ -167,8 +167,6 @@ impl<W: Write> Writer<'_, '_, W> {
             !by_index || matches!(reference.label.kind(), LabelKind::Index(_))
         };
         for reference in all().filter(is_first).chain(all().filter(|other| !is_first(other))) {
-            let weak = is_weak(heap, object, &reference);
-            self.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             match reference.label.kind() {
                 LabelKind::None => {}
                 LabelKind::Index(index) if by_index => {
@@ -183,9 +181,7 @@ impl<W: Write> Writer<'_, '_, W> {
                     self.losses.add(LossKind::ArrayLabel, 1)
                 }
             }
-            let target = self.target(reference.target, weak);
-            self.out.id(target);
-            self.out.relieve()?;
+            self.element(object, &reference)?;
             written += 1;
         }
         if let Some(external) = external {
@@ -212,14 +208,16 @@ impl<W: Write> Writer<'_, '_, W> {
         (elements > 0 && elements <= count && next + (count - elements) <= length).then_some(next)
     }
 
-    /// The id to write for a reference, which may be that of a new `WeakReference`.
-    pub(super) fn target(&mut self, target: ObjectId, weak: bool) -> u64 {
-        if !weak {
-            return self.ids.object(target);
+    /// Writes a reference of an object as an element: the target, or a new `WeakReference` to it.
+    pub(super) fn element(&mut self, object: ObjectId, reference: &Reference) -> io::Result<()> {
+        let weak = is_weak(self.heap, object, reference);
+        self.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
+        let id = if weak { self.ids.fresh() } else { self.ids.object(reference.target) };
+        if weak {
+            self.scratch.weak.push((id, reference.target));
         }
-        let id = self.ids.fresh();
-        self.scratch.weak.push((id, target));
-        id
+        self.out.id(id);
+        self.out.relieve()
     }
 
     /// MAT concludes that references take 4 bytes if an array of references begins before the end

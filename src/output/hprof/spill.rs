@@ -5,7 +5,6 @@
 //! external bytes holds them, one step further away.
 
 use super::Writer;
-use super::ephemerons::is_weak;
 use super::report::LossKind;
 use crate::model::heap::{Label, LabelKind, ObjectId};
 use std::io::{self, Write};
@@ -111,11 +110,7 @@ impl<W: Write> Writer<'_, '_, W> {
                 }
                 LabelKind::None => {}
             }
-            let weak = is_weak(heap, object, &reference);
-            self.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
-            let target = self.target(reference.target, weak);
-            self.out.id(target);
-            self.out.relieve()?;
+            self.element(object, &reference)?;
             at += 1;
         }
         self.out.zeros((length - at) * width)?;
