@@ -100,7 +100,7 @@ impl When {
     fn fits(&self, facts: &Facts<'_, '_>) -> bool {
         let suspect = facts.suspect;
         let any = |patterns: &[Glob], fits: &mut dyn FnMut(&Glob) -> bool| {
-            patterns.is_empty() || patterns.iter().any(|pattern| fits(pattern))
+            patterns.is_empty() || patterns.iter().any(fits)
         };
         (self.kind.is_empty() || self.kind.iter().any(|kind| kind.0 == suspect.kind))
             && suspect.count >= self.min_count

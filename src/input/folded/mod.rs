@@ -30,8 +30,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::MagicsOrContents(&[lines::VALUE], lines::looks_right),
     origin: Origin::Several,
     record_names: &[&["stack"]],
-    info: info,
-    check: check,
+    info,
+    check,
     readers: Readers::Profile(ProfileReader { load: load::load, has_order: false }),
 };
 
