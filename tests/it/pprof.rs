@@ -192,6 +192,13 @@ fn again(profile: &Profile) -> Profile {
     load(&out)
 }
 
+/// Adds the numbers of a row to the sums of its key.
+fn add(sums: &mut Vec<i64>, values: &Values, profile: &Profile) {
+    let metrics = profile.metrics_in_order();
+    sums.resize(metrics.len(), 0);
+    sums.iter_mut().zip(&metrics).for_each(|(sum, metric)| *sum += values.get(metric));
+}
+
 /// The sums of each stack with its labels, in words.
 fn in_words(profile: &Profile) -> BTreeMap<(Vec<String>, Vec<String>), Vec<i64>> {
     let mut words = BTreeMap::new();
@@ -211,10 +218,7 @@ fn in_words(profile: &Profile) -> BTreeMap<(Vec<String>, Vec<String>), Vec<i64>>
         let labels = labels.map(|label| {
             format!("{}={}", profile.names.text(label.key), label.value.show(&profile.names))
         });
-        let sums: &mut Vec<i64> = words.entry((labels.collect(), frames)).or_default();
-        let values = profile.metrics_in_order();
-        sums.resize(values.len(), 0);
-        sums.iter_mut().zip(&values).for_each(|(sum, metric)| *sum += row.values.get(metric));
+        add(words.entry((labels.collect(), frames)).or_default(), &row.values, profile);
     }
     words.retain(|_, sums| sums.iter().any(|sum| *sum != 0));
     words
@@ -256,10 +260,7 @@ fn by_address(profile: &Profile) -> BTreeMap<Vec<String>, Vec<i64>> {
         let labels = profile.labels_of(profile.thread(row.thread)).iter();
         let labels = labels.map(|label| label.value.show(&profile.names).to_string());
         let stack = profile.stacks.frames(row.stack).map(frame).chain(labels).collect();
-        let sums: &mut Vec<i64> = stacks.entry(stack).or_default();
-        let values = profile.metrics_in_order();
-        sums.resize(values.len(), 0);
-        sums.iter_mut().zip(&values).for_each(|(sum, metric)| *sum += row.values.get(metric));
+        add(stacks.entry(stack).or_default(), &row.values, profile);
     }
     stacks.retain(|_, sums| sums.iter().any(|sum| *sum != 0));
     stacks

@@ -478,6 +478,17 @@ fn hprof_comes_back_as_a_profile() {
     }
 }
 
+/// A profile of one metric as hprof, its report, and the profile and sum that hprof has.
+fn as_hprof(profile: &Profile, metric: &Metric) -> (Vec<u8>, Written, Profile, u64) {
+    let (out, report) =
+        written(|out| hprof::write_profile(profile, &|_| true, Some(metric.clone()), out));
+    let again =
+        input::load_profile(Format::Hprof, &out, ProfileOptions::default()).unwrap().profile;
+    let total = &again.total;
+    let sum = if *metric == Metric::TIME { total.samples() } else { total.memory_gained() };
+    (out, report, again, sum)
+}
+
 #[test]
 fn a_metric_of_hprof_may_need_more_than_32_bits() {
     let mut file = Mojo::new(3);
@@ -489,15 +500,7 @@ fn a_metric_of_hprof_may_need_more_than_32_bits() {
         .memory(1 << 33);
     let profile = load(&file.0, false);
     for (metric, sum) in [(Metric::TIME, u64::from(u32::MAX) * 3 + 5), (Metric::MEMORY, 1 << 33)] {
-        let (out, report) =
-            written(|out| hprof::write_profile(&profile, &|_| true, Some(metric.clone()), out));
-        let again =
-            input::load_profile(Format::Hprof, &out, ProfileOptions::default()).unwrap().profile;
-        let read = if metric == Metric::TIME {
-            again.total.samples()
-        } else {
-            again.total.memory_gained()
-        };
+        let (_, report, again, read) = as_hprof(&profile, &metric);
         assert_eq!(
             (read, report.sums[0].sum as u64, again.aggregate.len()),
             (sum, sum, 1),
@@ -519,18 +522,10 @@ fn a_sum_of_hprof_has_no_more_parts_than_there_is_room_for() {
     file.stack(1, 0, "b").id(6).text("do_sys").time(7).memory(1 << 33);
     let profile = load(&file.0, false);
     for metric in [Metric::TIME, Metric::MEMORY] {
-        let (out, report) =
-            written(|out| hprof::write_profile(&profile, &|_| true, Some(metric.clone()), out));
+        let (out, report, _, read) = as_hprof(&profile, &metric);
         assert!((1 << 19..3 << 20).contains(&out.len()), "{metric:?}: {}", out.len());
         let cut = report.lost.iter().find(|loss| loss.what == LossKind::CutSums).expect("a loss");
         assert_eq!(cut.count, 1, "the small sum is whole");
-        let again =
-            input::load_profile(Format::Hprof, &out, ProfileOptions::default()).unwrap().profile;
-        let read = if metric == Metric::TIME {
-            again.total.samples()
-        } else {
-            again.total.memory_gained()
-        };
         assert!(read > 1 << 47 && read == report.sums[0].sum as u64, "{metric:?}: {read}");
     }
 }

@@ -322,17 +322,16 @@ fn a_full_device_and_a_folder_that_takes_no_files_are_status_4() {
     assert_eq!(output.status.code(), Some(4));
 }
 
+/// Starts a command with pipes for what it prints.
+fn piped(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
 #[test]
 fn a_closed_pipe_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let input = large_profile(folder.path());
-    let mut child = dumptool()
-        .arg("cat")
-        .arg(&input)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = piped(dumptool().arg("cat").arg(&input));
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("metadata"));
@@ -344,13 +343,7 @@ fn a_closed_pipe_is_no_error() {
 fn an_input_that_becomes_shorter_is_said_and_not_a_crash() {
     let folder = tempfile::tempdir().unwrap();
     let input = large_profile(folder.path());
-    let mut child = dumptool()
-        .arg("cat")
-        .arg(&input)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = piped(dumptool().arg("cat").arg(&input));
     let mut stdout = child.stdout.take().unwrap();
     // The first bytes are there, the pipe is full, and most of the input has not been read.
     stdout.read_exact(&mut [0; 10]).unwrap();

@@ -475,34 +475,36 @@ fn an_array_of_arrays_is_no_chain() {
     assert_eq!(holders, ["app.rows"]);
 }
 
-#[test]
-fn an_object_with_another_of_its_type_is_no_chain() {
+/// Plants a list below one of the objects that `plant` adds below the first, and expects the verdict
+/// to name the list's elements.
+fn list_is_no_chain(plant: impl FnOnce(&mut Planted, usize, usize) -> usize) {
     let mut planted = Planted::default();
     let [plain, order] =
         ["rt.Object", "app.Order"].map(|name| planted.of(name, "", TypeKind::Instance));
     let array = planted.of("rt.Object[]", "", TypeKind::Array);
     let app = planted.add(plain, 16, None, "app");
-    let state = planted.add(plain, 16, Some(app), "state");
-    planted.add(plain, 16, Some(app), "other");
-    let list = planted.add(array, 4016, Some(state), "list");
+    let holder = plant(&mut planted, plain, app);
+    let list = planted.add(array, 4016, Some(holder), "list");
     (0..500).for_each(|_| _ = planted.add(order, 160, Some(list), "element"));
     let (kind, of, count, ..) = planted.first();
     assert_eq!((kind, of, count), (SuspectKind::Collection, "app.Order", 500));
 }
 
 #[test]
+fn an_object_with_another_of_its_type_is_no_chain() {
+    list_is_no_chain(|planted, plain, app| {
+        let state = planted.add(plain, 16, Some(app), "state");
+        planted.add(plain, 16, Some(app), "other");
+        state
+    });
+}
+
+#[test]
 fn an_object_that_holds_more_than_its_chain_is_no_chain() {
-    let mut planted = Planted::default();
-    let [plain, order] =
-        ["rt.Object", "app.Order"].map(|name| planted.of(name, "", TypeKind::Instance));
-    let array = planted.of("rt.Object[]", "", TypeKind::Array);
-    let app = planted.add(plain, 16, None, "app");
-    let mut last = app;
-    (0..100).for_each(|_| last = planted.add(plain, 16, Some(last), "deeper"));
-    let list = planted.add(array, 4016, Some(app), "list");
-    (0..500).for_each(|_| _ = planted.add(order, 160, Some(list), "element"));
-    let (kind, of, count, ..) = planted.first();
-    assert_eq!((kind, of, count), (SuspectKind::Collection, "app.Order", 500));
+    list_is_no_chain(|planted, plain, app| {
+        (0..100).fold(app, |last, _| planted.add(plain, 16, Some(last), "deeper"));
+        app
+    });
 }
 
 #[test]
