@@ -107,9 +107,10 @@ impl Session {
                 let message = "only commands that run once fetch addresses";
                 return Err(UsageError::new(message).hint(address::by_curl(path)).into());
             }
-            let mut input = match path == Path::new("-") {
-                true => self.standard_input()?,
-                false => Input::open(path, &self.common)?,
+            let mut input = if path == Path::new("-") {
+                self.standard_input()?
+            } else {
+                Input::open(path, &self.common)?
             };
             input.mapping = self.mapping(&input, build)?;
             input.named = named.clone();
