@@ -544,6 +544,7 @@ fn a_page_states_the_options_that_its_numbers_depend_on() {
     let given = [["metric", "alloc"], ["thread", "allocator"], ["focus", "Shop.*"]];
     assert_eq!(data["given"], serde_json::json!(given));
     assert!(data["tiles"][0]["value"].as_str().unwrap().ends_with(" alloc"), "{}", data["tiles"]);
+    assert!(!static_part(&page_text).contains(">File<"), "no function of JFR has a file");
     let made_by = "report shop_java17.jfr.zst --metric=alloc --thread=allocator";
     assert!(static_part(&page_text).contains(made_by) || page_text.contains(made_by));
 }

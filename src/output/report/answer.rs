@@ -334,8 +334,12 @@ impl Report {
     /// The first rows of a table; a script replaces them with all.
     fn first_rows(&self, table: &ReportTable, html: &mut String) {
         let _ = write!(html, "<section><h2>{}</h2>\n<table><thead><tr>", escaped(&table.title));
-        let columns =
-            || table.columns.iter().filter(|column| !matches!(column.values, Cells::Series(_)));
+        let is_shown = |column: &&ReportColumn| match &column.values {
+            Cells::Names(names) => names.iter().any(|name| !self.text(*name).is_empty()),
+            Cells::Shares(_) | Cells::Numbers(_) => true,
+            Cells::Series(_) => false,
+        };
+        let columns = || table.columns.iter().filter(is_shown);
         for column in columns() {
             let class = class_of(column);
             let _ = write!(html, "<th scope=\"col\" class=\"{class}\">{}</th>", column.title);
@@ -354,13 +358,14 @@ impl Report {
         html.push_str("</tbody></table></section>\n");
     }
 
+    /// The text of a name.
+    fn text(&self, name: u32) -> &str {
+        self.names.all.get(name as usize).map_or("", String::as_str)
+    }
+
     fn cell(&self, column: &ReportColumn, row: usize) -> String {
         match &column.values {
-            Cells::Names(names) => names
-                .get(row)
-                .and_then(|name| self.names.all.get(*name as usize))
-                .cloned()
-                .unwrap_or_default(),
+            Cells::Names(names) => names.get(row).map_or("", |name| self.text(*name)).to_owned(),
             Cells::Shares(shares) => {
                 shares.get(row).map(|share| percent(*share)).unwrap_or_default()
             }
