@@ -3,7 +3,7 @@
 //! * [`shortest`]: one shortest path to every object, from one breadth-first search;
 //! * [`several`]: the shortest paths to one object;
 //! * [`merged`]: the paths to many objects, with similar ones merged;
-//! * [`cycle`](mod@cycle): what keeps an object that no root reaches;
+//! * [`cycle`](cycle()): what keeps an object that no root reaches;
 //! * [`distances`]: the length of the shortest path to every object.
 //!
 //! A synthetic object that represents roots is the origin of a path, not a step. Paths avoid
