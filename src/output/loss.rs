@@ -62,6 +62,8 @@ named! {
         WeakenedReferences = "references from unreachable objects to live objects (written as weak)",
         Size32 = "sizes over 4 GiB (set to 4 GiB; readers use 32 bits)",
         ExternalInOwn = "separate external sizes (added to the objects' own sizes)",
+        Values = "values of objects that are not texts (a heap snapshot cannot store them)",
+        Bytes = "memory contents (a heap snapshot cannot store them)",
         CutText1K = "texts over 1 KiB (truncated)",
         PrunedSubtrees = "objects without a frame, in subtrees smaller than --min-share",
         CutStacks = "stacks deeper than 500 frames (truncated)",

@@ -48,9 +48,13 @@ pub(super) fn write<W: Write>(
                 text += 1;
                 text - 1
             }
-            // The name of a number's node is its value.
-            _ if NUMBERS.contains(&node_type) => 0,
-            _ => types + type_name,
+            kind => {
+                if !kind.is_made_up() && plan.heap.class_object(object).is_none() {
+                    report.value(&plan.heap.value(object));
+                }
+                // The name of a number's node is its value.
+                if NUMBERS.contains(&node_type) { 0 } else { types + type_name }
+            }
         };
         out.row([node_type, name, id(object), size, plan.edges_of(object), 0, 0], false)?;
     }

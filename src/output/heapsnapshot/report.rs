@@ -1,8 +1,8 @@
 //! The report of a conversion: counts and losses.
 
 use super::plan::Plan;
-use crate::output::loss::Loss;
-use crate::output::loss::LossKind;
+use crate::model::heap::Value;
+use crate::output::loss::{Loss, LossKind};
 use serde::Serialize;
 
 /// Counts of written data, as readers count it.
@@ -25,6 +25,10 @@ pub struct HeapSnapshotReport {
     #[serde(skip)]
     pub(super) cut_texts: u64,
     #[serde(skip)]
+    pub(super) values: u64,
+    #[serde(skip)]
+    pub(super) contents: (u64, u64),
+    #[serde(skip)]
     pub(super) weakened: u64,
 }
 
@@ -42,6 +46,21 @@ impl HeapSnapshotReport {
         }
         self.bytes = self.bytes.saturating_add(written);
         written
+    }
+
+    /// Counts the value of an object that is not a text. Its length is the number of its edges.
+    #[inline]
+    pub(super) fn value(&mut self, value: &Value<'_>) {
+        match value {
+            Value::None | Value::Length(_) | Value::Text { .. } => {}
+            Value::Bytes(bytes) => {
+                self.contents.0 += 1;
+                self.contents.1 = self.contents.1.saturating_add(bytes.len() as u64);
+            }
+            Value::Boolean(_) | Value::Integer(_) | Value::Float(_) | Value::Name(_) => {
+                self.values += 1;
+            }
+        }
     }
 
     pub(super) fn note_what_is_left_out(&mut self, plan: &Plan<'_, '_>) {
@@ -68,6 +87,8 @@ impl HeapSnapshotReport {
         add(LossKind::WeakenedReferences, self.weakened, None);
         add(LossKind::Size32, self.clamped.0, Some(self.clamped.1));
         add(LossKind::ExternalInOwn, self.external.0, Some(self.external.1));
+        add(LossKind::Values, self.values, None);
+        add(LossKind::Bytes, self.contents.0, Some(self.contents.1));
         add(LossKind::CutText1K, self.cut_texts, None);
     }
 }
