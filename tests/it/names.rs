@@ -4,7 +4,7 @@ use crate::support::{dart::Snapshot, fixture, mojo::Mojo};
 use assert_cmd::Command;
 use comrak::{Arena, Options, nodes::NodeValue};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn dumptool() -> Command {
     let mut command = Command::cargo_bin("dumptool").unwrap();
@@ -19,7 +19,7 @@ fn output(command: &mut Command) -> (String, String) {
 }
 
 fn file(name: &str, bytes: &[u8]) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("dumptool-names-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("names");
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join(name);
     std::fs::write(&path, bytes).unwrap();
