@@ -84,8 +84,13 @@ impl<'d> Regions<'d> {
         let blocks = parallel::map((0..objects).step_by(BLOCK as usize), |first| {
             let block = first..first.saturating_add(BLOCK).min(objects);
             let mut edges: Vec<(u32, u32)> = Vec::new();
+            // References of one object follow each other.
+            let mut source = (ObjectId(u32::MAX), None);
             for_each_reference(graph, block, &heads, |object, target, _| {
-                if let (Some(from), Some(to)) = (regions.node(object), regions.node(target))
+                if source.0 != object {
+                    source = (object, regions.node(object));
+                }
+                if let (Some(from), Some(to)) = (source.1, regions.node(target))
                     && from != to
                 {
                     edges.push((from, to));
