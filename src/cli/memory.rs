@@ -89,13 +89,13 @@ pub(super) fn refuse_too_large(
     );
     let hint = match (&common.spill, common.max_memory) {
         (Some(_), Some(_)) => {
-            "`dumptool top --quick` needs constant memory; --max-memory counts the files of --spill as well: without it, the limit is the free space in the folder"
+            "`dumptool top --quick` needs little memory; --max-memory counts the files of --spill as well: without it, the limit is the free space in the folder"
         }
         (Some(_), None) => {
-            "`dumptool top --quick` needs constant memory; free space in the folder of --spill raises the limit"
+            "`dumptool top --quick` needs little memory; free space in the folder of --spill raises the limit"
         }
         (None, _) => {
-            "`dumptool top --quick` needs constant memory; --max-memory raises the limit, --spill DIR uses files"
+            "`dumptool top --quick` needs little memory; --max-memory raises the limit, --spill DIR uses files"
         }
     };
     Err(UsageError::new(message).hint(hint).into())

@@ -37,7 +37,7 @@ use std::str::FromStr;
   dumptool convert app.heapdump out.csv --table types
   dumptool convert app.hprof shared.hprof --redact     without the contents of memory
   dumptool convert app.hprof objects.parquet           for DuckDB, Polars, pandas, Spark
-  dumptool convert app.hprof tables/ --to parquet      every table
+  dumptool convert app.hprof tables/ --to parquet      all tables but strings and events
   dumptool convert app.hprof lake/ --to parquet --table types,dump --partition service=shop
   dumptool convert new.mojo grown.svg --base old.mojo  a flame graph of what changed
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 /// Show a summary: header, totals, sizes, warnings
 ///
-/// Reads each file once, in constant memory, without building the object graph. For a damaged file,
-/// shows everything up to the damage and its offset, and exits with status 3 (0 with --lenient).
+/// Reads each file once, heaps in constant memory (except Perl's), without building the object graph.
+/// For a damaged file, shows everything up to the damage and its offset, and exits with status 3
+/// (0 with --lenient).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool info app.heapdump
@@ -51,7 +52,7 @@ pub(in crate::cli) struct InfoArgs {
 
 /// Print every record in file order, one line each, with its offset
 ///
-/// Streams in constant memory. Prints text, or JSON objects with `--format jsonl`.
+/// Streams in little memory. Prints text, or JSON objects with `--format jsonl`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool cat profile.mojo -n 20

@@ -107,7 +107,7 @@ Examples:
 FILE is a path, or `-` for standard input. dumptool detects the format by content and decompresses
 gzip and zstd input.
 
-Exit status: 0 success, 1 a check failed, 2 usage error, 3 input error, 4 output error.";
+Exit status: 0 success, 1 a check failed, 2 usage error or limit exceeded, 3 input error, 4 output error.";
 
 /// Print a shell completion script
 #[derive(Args, Debug)]

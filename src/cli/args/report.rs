@@ -62,7 +62,8 @@ impl ReportArgs {
 /// pages that do not know it get no data. Ctrl-C ends the server.
 ///
 /// `api/COMMAND?OPTION=VALUE` below the address returns the JSON documents of `top`, `tree`, `path`,
-/// `show`, `find`, `diff`, `threads`, `waste` and `info`, the same bytes as `--format json` prints.
+/// `show`, `find`, `diff`, `growth`, `threads`, `waste`, `query` and `info`, the same bytes as
+/// `--format json` prints, and `api/convert` a converted file.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool serve app.hprof                  opens the browser

@@ -178,19 +178,7 @@ impl Sampled {
         grown.sort_by_key(|row| Reverse(rise(row)));
         let place: FxHashMap<&str, usize> =
             grown.iter().enumerate().map(|(at, row)| (row.name.as_str(), at)).collect();
-        let (on_ways, mut others): (Vec<Candidate>, Vec<Candidate>) =
-            self.candidates.into_iter().partition(|candidate| candidate.is_on_way);
-        others.retain(|candidate| place.contains_key(candidate.type_name.as_str()));
-        others.sort_by_key(|candidate| {
-            (place[candidate.type_name.as_str()], !candidate.is_new, Reverse(candidate.retained))
-        });
-        let mut of_type: FxHashMap<String, usize> = FxHashMap::default();
-        others.retain(|candidate| {
-            let seen = of_type.entry(candidate.type_name.clone()).or_default();
-            *seen += 1;
-            *seen <= OF_A_TYPE
-        });
-        Stored(on_ways.into_iter().chain(others).map(Candidate::marked).collect())
+        Stored(chosen(self.candidates, &place).map(Candidate::marked).collect())
     }
 
     /// Marks the candidates that an older heap of the same format does not have, if that can be
@@ -217,6 +205,29 @@ impl Sampled {
             }
         }
     }
+}
+
+/// The objects on paths, as far as they fit into half of a page, and a few of each type that has a
+/// place, in the order of these places, new ones first.
+fn chosen(
+    candidates: Vec<Candidate>,
+    place: &FxHashMap<&str, usize>,
+) -> impl Iterator<Item = Candidate> + use<> {
+    let (mut on_ways, mut others): (Vec<Candidate>, Vec<Candidate>) =
+        candidates.into_iter().partition(|candidate| candidate.is_on_way);
+    let mut left = MOST_BYTES / 2;
+    on_ways.retain(|candidate| take(&mut left, candidate.described.length));
+    others.retain(|candidate| place.contains_key(candidate.type_name.as_str()));
+    others.sort_by_key(|candidate| {
+        (place[candidate.type_name.as_str()], !candidate.is_new, Reverse(candidate.retained))
+    });
+    let mut of_type: FxHashMap<String, usize> = FxHashMap::default();
+    others.retain(|candidate| {
+        let seen = of_type.entry(candidate.type_name.clone()).or_default();
+        *seen += 1;
+        *seen <= OF_A_TYPE
+    });
+    on_ways.into_iter().chain(others)
 }
 
 impl Candidate {
@@ -293,5 +304,27 @@ impl Sample {
 
     fn objects(self) -> impl Iterator<Item = ObjectId> {
         self.largest.into_iter().map(|(_, Reverse(object))| object).chain(self.spread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(length: usize, is_on_way: bool) -> Candidate {
+        let described = Described { id: String::new(), document: Json::Null, length };
+        let (type_name, is_new) = ("app.Order".to_owned(), !is_on_way);
+        Candidate { described, is_on_way, is_new, type_name, retained: 1, key: None }
+    }
+
+    #[test]
+    fn new_objects_have_room_beside_long_paths() {
+        let mut candidates: Vec<Candidate> = (0..20).map(|_| candidate(8000, true)).collect();
+        candidates.push(candidate(8000, false));
+        let place = FxHashMap::from_iter([("app.Order", 0)]);
+        let mut left = MOST_BYTES;
+        let shown =
+            chosen(candidates, &place).take_while(|one| take(&mut left, one.described.length));
+        assert_eq!(shown.filter(|one| one.is_new).count(), 1);
     }
 }
