@@ -105,7 +105,7 @@ fn what_is_absent_is_said() {
 #[test]
 fn objects_are_found_by_the_text_that_is_shown() {
     let mut file = Instances::default();
-    let chars = file.chars("a buffer");
+    let chars = file.chars("a buffer †");
     let fields = [("year", Int(2024)), ("month", Int(2)), ("day", Int(29))];
     let id = file.object("java.time.LocalDate", &fields);
     let folder = tempfile::tempdir().unwrap();
@@ -121,4 +121,6 @@ fn objects_are_found_by_the_text_that_is_shown() {
     assert!(found("buff").contains(&format!("{chars:#x}")), "{}", found("buff"));
     // The second bytes of characters and the first ones of others.
     assert_eq!(found("昀昀"), "no matching objects\n");
+    // A space ends with the byte of which this character consists.
+    assert!(found("†").contains(&format!("{chars:#x}")), "{}", found("†"));
 }

@@ -255,9 +255,7 @@ impl<'t> Wanted<'t> {
             Value::Text { text, .. } | Value::Name(text) => {
                 self.finder.find(text.as_bytes()).is_some()
             }
-            Value::Bytes(bytes) if heap.is_array_of_chars(object) => {
-                self.units.find_iter(&bytes).any(|at| at % 2 == 0)
-            }
+            Value::Bytes(bytes) if heap.is_array_of_chars(object) => self.has_units(&bytes),
             Value::Bytes(bytes) => self.finder.find(&bytes).is_some(),
             Value::Boolean(value) => self.text == value.to_string(),
             Value::Integer(value) => self.text == value.to_string(),
@@ -268,5 +266,18 @@ impl<'t> Wanted<'t> {
                 .is_some_and(|text| self.finder.find(text.as_bytes()).is_some()),
             Value::Length(_) => false,
         }
+    }
+
+    /// Whether characters contain the text. A match between two characters may overlap one of whole
+    /// characters.
+    fn has_units(&self, bytes: &[u8]) -> bool {
+        let mut from = 0;
+        while let Some(at) = bytes.get(from..).and_then(|rest| self.units.find(rest)) {
+            if (from + at).is_multiple_of(2) {
+                return true;
+            }
+            from += at + 1;
+        }
+        false
     }
 }
