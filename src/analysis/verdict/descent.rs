@@ -255,7 +255,8 @@ fn is_most(scene: &Scene<'_, '_>, owner: &Group, below: &[Held]) -> bool {
     }
     let is_field = |held: &Held| scene.refers(number, held.first);
     let large = below.iter().take_while(|held| held.bytes >= owner.bytes / LEAST_SHARED);
-    let shared = large.filter(|held| !is_field(held)).map(|held| held.bytes).sum();
+    let shared = large.filter(|held| !is_field(held));
+    let shared = shared.fold(0, |sum: u64, held| sum.saturating_add(held.bytes));
     is_field(first) && is_enough(first.bytes, owner.bytes.saturating_sub(shared))
 }
 
