@@ -7,7 +7,7 @@ const test = require('node:test');
 
 const folder = path.join(__dirname, '../../src/output/report/script');
 const source = ['text.js', 'route.js', 'layout.js'].map((file) => fs.readFileSync(path.join(folder, file), 'utf8')).join('\n');
-const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'filtered', 'functionsOf', 'parseRoute', 'addressOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'partsOf', 'csvRow', 'plain', 'amount', 'heading', 'between', 'runsOf'];
+const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'filtered', 'functionsOf', 'parseRoute', 'addressOf', 'valuesOf', 'pairsOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'partsOf', 'csvRow', 'plain', 'amount', 'heading', 'between', 'runsOf'];
 const part = new Function(`${source}; return { ${names.join(', ')} };`)();
 
 const tree = part.grow({ depth: [0, 1, 2, 1, 1], name: [0, 1, 2, 3, 1], total: [100, 60, 25, 30, 1], own: [9, 35, 25, 30, 1] });
@@ -84,6 +84,13 @@ test('an address says all of a view, whatever the names are', () => {
   assert.deepEqual(part.parseRoute(''), { view: '', id: '', options: {} });
   assert.deepEqual(part.parseRoute('#/object/%zz').id, '%zz');
   assert.equal(part.addressOf('table', 'waste', { filter: '' }), '#/table/waste');
+});
+
+// Of several labels, only the last one reached the server.
+test('options that are given several times are requested as often', () => {
+  const given = part.valuesOf([['where', 'request=17'], ['metric', 'cpu'], ['where', 'user=a']]);
+  const query = new URLSearchParams(part.pairsOf({ ...given, metric: 'wall', limit: 5 }));
+  assert.equal(String(query), 'where=request%3D17&where=user%3Da&metric=wall&limit=5');
 });
 
 test('neighbours that say the same are together', () => {

@@ -316,7 +316,7 @@ const SCRIPT: &str = concat!(
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "EZirBwRp5l/NyI675bdpoSnBmS4B23tSyho0xbUnQBQ=";
-const SCRIPT_HASH: &str = "DUR27tl25up5k48X1noZqmxsbrf7hgBiE/OYN5miHxM=";
+const SCRIPT_HASH: &str = "2eoR/4HfmKECtx8P3xc58DrrITiI0VOzcPMnmFU/1NI=";
 
 impl Report {
     /// Creates a report without content.

@@ -4,7 +4,7 @@ const chosenSnapshot = report.live ? Object.fromEntries([...new URLSearchParams(
 const ask = async (verb, options) => {
   let response;
   try {
-    response = await fetch("api/" + verb + "?" + new URLSearchParams({ ...options, ...chosenSnapshot }));
+    response = await fetch("api/" + verb + "?" + new URLSearchParams(pairsOf({ ...options, ...chosenSnapshot })));
   } catch {
     throw Object.assign(new Error("The server is gone. Start it again, and open the address that it prints; what follows the # stays the same:"), { command: serveCommand() });
   }
@@ -12,7 +12,7 @@ const ask = async (verb, options) => {
   return response.json();
 };
 // The options that the commands of a profile need for the numbers of the page.
-const given = () => Object.fromEntries(report.given || []);
+const given = () => valuesOf(report.given || []);
 // With `focus`, a tree has the callers of the functions, too.
 const isCall = (node) => node.direction !== "callers";
 // The command that prints what the page lacks.

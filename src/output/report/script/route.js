@@ -10,6 +10,9 @@ const addressOf = (view, id, options = {}) => {
   const query = kept.length ? "?" + new URLSearchParams(kept) : "";
   return "#/" + view + (id ? "/" + encodeURIComponent(id) : "") + query;
 };
+// Options with lists of their values, from pairs, and back: some may be repeated, such as `where`.
+const valuesOf = (pairs) => Object.fromEntries(pairs.map(([key]) => [key, pairs.filter(([other]) => other === key).map(([, value]) => value)]));
+const pairsOf = (options) => Object.entries(options).flatMap(([key, values]) => [values].flat().map((value) => [key, value]));
 const objectAddress = (id) => addressOf("object", id);
 const typeAddress = (type, options = {}) => addressOf("objects", "", { type, ...options });
 const tableAddress = (title, options) => addressOf("table", slug(title), options);
