@@ -31,8 +31,10 @@ pub(super) fn write<W: Write>(
     report: &mut HeapSnapshotReport,
 ) -> io::Result<()> {
     let late = Section::Labels.at(plan);
-    let parts = PARTS.map(|name| plan.heap.names.find(name));
-    let mut edges = Edges { plan, labels, out, report, late, parts, first: true };
+    let (names, keys) = (&plan.heap.names, &plan.heap.keys);
+    let parts = PARTS.map(|name| names.find(name));
+    let unnamed = names.find("").filter(|name| keys.iter().all(|key| key.name != *name));
+    let mut edges = Edges { plan, labels, out, report, late, parts, unnamed, first: true };
     let (groups, unreachable) = (plan.groups.len(), !plan.tops.is_empty());
     edges.edge(ELEMENT, 1, 1)?;
     if unreachable {
@@ -69,6 +71,8 @@ struct Edges<'e, 'p, 'a, W: Write> {
     late: u64,
     /// The names of [`PARTS`].
     parts: [Option<NameId>; 3],
+    /// The name of Bun's references to parts, unless a property has no name either.
+    unnamed: Option<NameId>,
     first: bool,
 }
 
@@ -107,9 +111,7 @@ impl<W: Write> Edges<'_, '_, '_, W> {
             let weakened = !weak && !is_live && plan.live.contains(target);
             self.report.weakened += u64::from(weakened);
             let (edge_type, name) = self.name(label, weak || weakened, is_array, index);
-            let is_part = edge_type == PROPERTY
-                && matches!(label.kind(), LabelKind::Field(name) if self.parts.contains(&Some(name)))
-                && plan.types.is_part(plan.heap.type_id(target));
+            let is_part = edge_type == PROPERTY && self.is_part(label, target);
             let edge_type = if is_part { INTERNAL } else { edge_type };
             self.edge(edge_type, name, plan.numbering.node(target))?;
         }
@@ -117,6 +119,16 @@ impl<W: Write> Edges<'_, '_, '_, W> {
             self.edge(INTERNAL, Section::Fixed.at(plan) + EPHEMERON, plan.numbering.node(*value))?;
         }
         Ok(())
+    }
+
+    /// Whether a reference leads to a part of an object of JavaScript, and not to the value of a
+    /// property.
+    #[inline]
+    fn is_part(&self, label: Label, target: ObjectId) -> bool {
+        let LabelKind::Field(name) = label.kind() else { return false };
+        self.unnamed == Some(name)
+            || self.parts.contains(&Some(name))
+                && self.plan.types.is_part(self.plan.heap.type_id(target))
     }
 
     /// The type and the name or index of an edge that is the `index`th of its node.

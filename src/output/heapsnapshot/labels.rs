@@ -72,10 +72,11 @@ impl TypeNames {
     }
 
     /// Whether the objects of a type can be parts of JavaScript objects: shapes, which are hidden
-    /// objects in older versions, and arrays of properties and elements.
+    /// objects in older versions, and properties and elements, which are arrays or, where compiled code
+    /// refers to them, code.
     #[inline]
     pub(super) fn is_part(&self, type_id: TypeId) -> bool {
-        matches!(self.node(type_id), HIDDEN | ARRAY | SHAPE)
+        matches!(self.node(type_id), HIDDEN | ARRAY | CODE | SHAPE)
     }
 
     /// The number of a type's name, or of that of a class object.
@@ -112,6 +113,7 @@ const HIDDEN: u64 = 0;
 const ARRAY: u64 = 1;
 const STRING: u64 = 2;
 const OBJECT: u64 = 3;
+const CODE: u64 = 4;
 pub(super) const SYNTHETIC: u64 = 9;
 pub(super) const NUMBERS: [u64; 2] = [7, 13];
 const SHAPE: u64 = 14;
