@@ -540,13 +540,20 @@ fn a_page_states_the_options_that_its_numbers_depend_on() {
         page(&["--metric", "alloc", "--thread=allocator", "--focus=Shop.*", file]);
     let top = json(&["top", "--metric=alloc", "--thread=allocator", "--focus=Shop.*", "-n1", file]);
     assert_eq!(data["trees"][0]["total"][0], top["total"]["value"]);
-    assert_eq!(data["options"], " --metric=alloc --thread=allocator");
+    // The commands of the page were without the focus.
+    assert_eq!(data["options"], " --metric=alloc --thread=allocator '--focus=Shop.*'");
     let given = [["metric", "alloc"], ["thread", "allocator"], ["focus", "Shop.*"]];
     assert_eq!(data["given"], serde_json::json!(given));
     assert!(data["tiles"][0]["value"].as_str().unwrap().ends_with(" alloc"), "{}", data["tiles"]);
     assert!(!static_part(&page_text).contains(">File<"), "no function of JFR has a file");
-    let made_by = "report shop_java17.jfr.zst --metric=alloc --thread=allocator";
-    assert!(static_part(&page_text).contains(made_by) || page_text.contains(made_by));
+    let made_by = "report shop_java17.jfr.zst --metric=alloc --thread=allocator '--focus=Shop.*'";
+    assert!(
+        data["notes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|note| note.as_str().unwrap().contains(made_by))
+    );
 }
 
 /// The commands on the page did not find the functions and types that the page names.

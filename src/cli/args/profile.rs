@@ -43,13 +43,13 @@ pub(in crate::cli) struct ProfileOptions {
 }
 
 impl ProfileOptions {
-    /// The options as words of a command line, without `--focus`, of which a command has its own.
+    /// The options as words of a command line.
     pub(in crate::cli) fn words(&self) -> Vec<String> {
         let word = |(name, value): (&str, String)| match &*value {
             "" => format!("--{name}"),
             value => format!("--{name}={value}"),
         };
-        self.pairs().into_iter().filter(|(name, _)| *name != "focus").map(word).collect()
+        self.pairs().into_iter().map(word).collect()
     }
 
     /// The names of the options that were given, with their values; empty if an option has none.

@@ -90,12 +90,15 @@ fn open(
     let inputs = paths.iter().map(|path| kept.open(path)).collect::<anyhow::Result<Vec<_>>>()?;
     let Some(input) = inputs.last() else { return Err(UsageError::new("no file").into()) };
     let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let mut profile = args.profile.words();
+    // The place of a function has its own.
+    profile.retain(|word| !word.starts_with("--focus="));
     let files = Files {
         file: text(&args.file),
         new: args.new.as_ref().map(text),
         loading: args.heap.words(),
         snapshot: None,
-        profile: args.profile.words(),
+        profile,
     };
     let names: Vec<String> = paths.iter().map(|path| show_path(path)).collect();
     let title = format!(
