@@ -2,7 +2,8 @@
 
 use super::ShortFiles;
 use super::require::{named, no_metric};
-use crate::analysis::profile::{MovedFolder, Selected, below, moved_folders, without_run};
+use super::runs::without_run;
+use crate::analysis::profile::{MovedFolder, Selected, below, moved_folders};
 use crate::cli::args::{NarrowOptions, ProfileOptions};
 use crate::cli::open::Input;
 use crate::cli::print::{Document, Value};

@@ -7,6 +7,7 @@ mod input;
 mod load;
 mod require;
 mod rows;
+mod runs;
 mod several;
 
 pub(super) use amount::{Amount, by_of, headings, nouns, unit_name, whole};

@@ -3,7 +3,7 @@
 /// Returns the name of a method without what differs from run to run in the name of its class, if
 /// that is hidden: `app.Main$$Lambda.run` for `app.Main$$Lambda$89+0x00007f3980008800.1616974404.run`
 /// (JDK 17) and `app.Main$$Lambda.0x000000008b046000.run` (JDK 25). `None` if nothing differs.
-pub(crate) fn without_run(method: &str) -> Option<String> {
+pub(super) fn without_run(method: &str) -> Option<String> {
     const LAMBDA: &str = "$$Lambda";
     let (class, rest) = match method.find(LAMBDA) {
         Some(at) => {
