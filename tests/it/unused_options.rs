@@ -124,3 +124,12 @@ fn usage_errors_and_help_have_the_colors_that_are_asked_for() {
     assert_eq!(has_color(&["--color=never"]), [false, false]);
     assert_eq!(has_color(&[]), [false, false], "not on a terminal");
 }
+
+#[cfg(feature = "explore")]
+#[test]
+fn explore_refuses_a_focus() {
+    let refused = run("explore {}", "pprof/go127-heap.pb.gz", &["--focus", "main"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("--focus has no effect in explore"), "{message}");
+}

@@ -206,7 +206,6 @@ struct Past<'p, 's, 'a> {
 
 impl<'p, 's, 'a> Past<'p, 's, 'a> {
     fn of(scene: &'p Scene<'s, 'a>, collections: &'p Collections<'p, 'a>) -> Self {
-        // The first of several types with one name stands for all.
         let kins = (0..scene.heap().types.len() as u32).rev();
         Self { scene, collections, kins: kins.map(|kin| (type_name(scene, kin), kin)).collect() }
     }

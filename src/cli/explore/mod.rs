@@ -48,6 +48,11 @@ const TICK: Duration = Duration::from_millis(20);
 
 pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "explore shows a screen; `e` exports what it shows")?;
+    if args.profile.words().iter().any(|word| word.starts_with("--focus=")) {
+        return Err(UsageError::new("--focus has no effect in explore")
+            .hint("`dumptool tree --focus NAME` shows who calls a function, and what it calls")
+            .into());
+    }
     let file = args.new.as_ref().unwrap_or(&args.file);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() || is_dumb() {
         let hint = format!("`dumptool top {}` prints what holds the memory", show_path(file));
@@ -90,15 +95,12 @@ fn open(
     let inputs = paths.iter().map(|path| kept.open(path)).collect::<anyhow::Result<Vec<_>>>()?;
     let Some(input) = inputs.last() else { return Err(UsageError::new("no file").into()) };
     let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-    let mut profile = args.profile.words();
-    // The place of a function has its own.
-    profile.retain(|word| !word.starts_with("--focus="));
     let files = Files {
         file: text(&args.file),
         new: args.new.as_ref().map(text),
         loading: args.heap.words(),
         snapshot: None,
-        profile,
+        profile: args.profile.words(),
     };
     let names: Vec<String> = paths.iter().map(|path| show_path(path)).collect();
     let title = format!(
