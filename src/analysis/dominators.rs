@@ -1,6 +1,7 @@
 //! Dominators: an object dominates another one if every path from the roots to that one passes it.
 //!
 //! An object with a single reference to it is dominated by the object with this reference (`owned`).
+//! An object to which paths lead that share no other object is dominated by the roots alone (`apart`).
 //! For all other objects the algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for
 //! Dominators and Related Problems", 2005): a depth-first search of a copy of the graph (`packed`)
 //! numbers the live objects (`search`), semidominators follow from the edges against the order of
@@ -12,6 +13,7 @@
 //! its beginning. Steps are counted; when there are too many, relative dominators (`relative`) take
 //! over, whose time is O(n log n) for any graph.
 
+mod apart;
 mod backward;
 mod ends;
 mod forest;

@@ -52,6 +52,14 @@ impl<'h> Graph<'h> {
         &self.starts
     }
 
+    /// The object that roots hold, if there is only one.
+    pub(super) fn single_root(&self) -> Option<ObjectId> {
+        match self.starts[..] {
+            [root] => Some(root),
+            _ => None,
+        }
+    }
+
     /// The objects that an object keeps alive, in the order of its references; one may come several
     /// times.
     #[inline]

@@ -1,6 +1,7 @@
 //! A copy of the graph in the layout that the search needs.
 
 use crate::analysis::graph::Graph;
+use crate::analysis::object_set::ObjectSet;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::analysis::set_bits::SetBits;
@@ -28,9 +29,11 @@ pub(super) struct Packed<W> {
 const AHEAD: usize = 32;
 
 impl<W: Word> Packed<W> {
-    /// Packs the graph. Returns it with the records of the objects at which the search begins.
-    pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> (Self, Vec<W>) {
-        let ranks = Ranks::of(graph, owned);
+    /// Packs the graph, without the references to objects that the set of roots dominates `apart` from
+    /// all others. Returns it with the records of the objects at which the search begins: the single root,
+    /// if there is one, and these.
+    pub(super) fn of(graph: &Graph<'_>, owned: &Owned, apart: &ObjectSet) -> (Self, Vec<W>) {
+        let ranks = Ranks::of(graph, owned, apart);
         // Owned objects take no words, so this is too many, but unwritten pages take no memory.
         let most = most_words(graph);
         let (mut words, mut starts) = (vec![W::default(); most], vec![0; most.div_ceil(64)]);
@@ -51,9 +54,10 @@ impl<W: Word> Packed<W> {
         starts.shrink_to_fit();
         let mut packed = Self { words, starts };
         packed.link(&places);
-        let place = |start: &ObjectId| ranks.get(*start).map(|rank| places[rank as usize]);
-        let starts = graph.starts().iter().filter_map(place).collect();
-        (packed, starts)
+        let place = |object: ObjectId| ranks.get(object).map(|rank| places[rank as usize]);
+        let heads = graph.single_root().into_iter().chain(apart.objects());
+        let heads = heads.filter_map(place).collect();
+        (packed, heads)
     }
 
     /// Replaces ranks with places.
@@ -221,7 +225,7 @@ impl<W: Word> Records<W> {
             starts.push(record as u32);
             words.push(W::of(0));
             for target in graph.targets(object) {
-                if let Some(rank) = ranks.get(target) {
+                if let Some(rank) = ranks.of_target(target) {
                     words.push(W::of(rank as usize));
                 }
             }
@@ -240,19 +244,29 @@ struct Ranks(Vec<Rank>);
 struct Rank {
     /// The objects that are not owned, as bits.
     objects: u64,
+    /// Those of them to which the search follows references.
+    targets: u64,
     /// The number of objects before these that are not owned.
     before: u32,
 }
 
+impl Rank {
+    #[inline]
+    fn of(self, bit: usize, among: u64) -> Option<u32> {
+        let lower = self.objects & !(u64::MAX << bit);
+        (among >> bit & 1 == 1).then(|| self.before + lower.count_ones())
+    }
+}
+
 impl Ranks {
-    fn of(graph: &Graph<'_>, owned: &Owned) -> Self {
+    fn of(graph: &Graph<'_>, owned: &Owned, apart: &ObjectSet) -> Self {
         let mut before = 0;
-        let rank = |objects: u64| {
-            let rank = Rank { objects, before };
+        let rank = |(objects, apart): (u64, &u64)| {
+            let rank = Rank { objects, targets: objects & !apart, before };
             before += objects.count_ones();
             rank
         };
-        Self(owned.other_words(graph.len()).map(rank).collect())
+        Self(owned.other_words(graph.len()).zip(&apart.bits).map(rank).collect())
     }
 
     fn len(&self) -> usize {
@@ -262,9 +276,15 @@ impl Ranks {
     /// The rank of an object. `None` if it is owned.
     #[inline]
     fn get(&self, object: ObjectId) -> Option<u32> {
-        let Rank { objects, before } = self.0[object.index() / 64];
-        let bit = object.index() % 64;
-        (objects >> bit & 1 == 1).then(|| before + (objects & !(u64::MAX << bit)).count_ones())
+        let rank = self.0[object.index() / 64];
+        rank.of(object.index() % 64, rank.objects)
+    }
+
+    /// The rank of an object to which a reference leads. `None` if the search does not follow it.
+    #[inline]
+    fn of_target(&self, object: ObjectId) -> Option<u32> {
+        let rank = self.0[object.index() / 64];
+        rank.of(object.index() % 64, rank.targets)
     }
 
     /// The objects of a range that have a rank. The range begins at a multiple of 64.

@@ -4,6 +4,7 @@
 //! followed, so that a list of any length needs one frame.
 
 use super::AHEAD;
+use super::apart::apart;
 use super::backward::{Backward, SortedParts};
 use super::packed::{Packed, Word, most_words};
 use crate::analysis::graph::Graph;
@@ -35,8 +36,9 @@ pub(super) fn search(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Foun
 }
 
 fn run<W: Word>(graph: &Graph<'_>, owned: &Owned) -> Found {
+    let apart = apart(graph, owned);
     let phase = phases::begin("copying the graph");
-    let (packed, starts) = Packed::of(graph, owned);
+    let (packed, heads) = Packed::of(graph, owned, &apart);
     drop(phase);
     let _phase = phases::begin("searching depth first");
     let column = || {
@@ -53,12 +55,12 @@ fn run<W: Word>(graph: &Graph<'_>, owned: &Owned) -> Found {
             semi: column(),
             backward: Backward::new(scope, &sorted),
         };
-        for start in starts {
-            match search.packed.number(start) {
-                None => search.enter(start, 0),
-                Some(number) => search.semi[number as usize] = 0,
-            }
+        let mut parent = 0;
+        for head in heads {
+            search.enter(head, parent);
             search.follow();
+            // A single root comes first, and dominates all others.
+            parent = graph.single_root().is_some().into();
         }
         search.backward.finish();
         (search.packed, search.parent, search.semi)

@@ -1,6 +1,7 @@
 //! Large graphs: as deep as they are large, on a small stack; those for which naive algorithms take
 //! quadratic time; and one that several threads look at.
 
+use super::properties::others_dominators;
 use crate::support::heap::Sketch;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
@@ -73,6 +74,35 @@ fn a_broom_does_not_take_quadratic_time() {
             .all(|row| dominators.dominator(ObjectId(row)) == Some(ObjectId(0)))
     );
     assert_eq!(retained.get(&dominators, ObjectId(1)), u64::from(handle - 1));
+}
+
+/// Most objects of such a graph have no dominator but the root, which is found level by level, and a few
+/// thousand are dominated by others.
+#[test]
+fn a_graph_in_no_order_is_the_same_for_any_number_of_threads() {
+    const OBJECTS: u32 = 100_000;
+    let target =
+        |number: u32| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let references: Vec<(u32, u32)> = (0..3 * OBJECTS)
+        .map(|number| (number / 3, (target(number) ^ target(number / 3)) as u32 % OBJECTS))
+        .collect();
+    for roots in [vec![0], (0..9).collect()] {
+        let heap = Sketch::of(OBJECTS as usize, &references, &roots).heap();
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Dominators::of(&Graph::of(&heap)))
+        };
+        let (one, four) = (with(1), with(4));
+        assert_eq!(one.order(), four.order());
+        let expected = others_dominators(&Sketch::of(OBJECTS as usize, &references, &roots));
+        let mut held = 0;
+        for (object, expected) in heap.objects().zip(expected) {
+            assert_eq!(one.dominator(object).map(ObjectId::index), expected);
+            assert_eq!(four.dominator(object).map(ObjectId::index), expected);
+            held += usize::from(expected.is_some_and(|above| above != 0));
+        }
+        assert!(one.len() > 80_000 && (1000..30_000).contains(&held), "{} {held}", one.len());
+    }
 }
 
 /// So many objects that several threads look at parts of them. Each holder has two objects, which

@@ -69,7 +69,7 @@ fn dies(sketch: &Sketch) -> Vec<Vec<bool>> {
 }
 
 /// Dominators by another library, which has no ephemerons and one root.
-fn others_dominators(sketch: &Sketch) -> Vec<Option<usize>> {
+pub(crate) fn others_dominators(sketch: &Sketch) -> Vec<Option<usize>> {
     let mut graph = DiGraph::<(), ()>::new();
     let nodes: Vec<_> = (0..=sketch.sizes.len()).map(|_| graph.add_node(())).collect();
     let roots = *nodes.last().unwrap();
