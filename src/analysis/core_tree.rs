@@ -72,8 +72,7 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
         let owning = Owning { heap, graph, owned: Owned::of(graph), external };
         // Where most objects are owned, this takes long, and the result little memory.
         let weights = || (owning.owned.len() > graph.len() / 2).then(|| owning.weights());
-        let (Core { numbers, dominator }, weights) =
-            parallel::join(|| Core::of(graph, &owning.owned), weights);
+        let (Core { numbers, dominator }, weights) = Core::of(graph, &owning.owned, weights);
         let (mut nodes, live) = owning.nodes(numbers, weights, dominator.len());
         let (preorder, ()) = parallel::join(
             || Preorder::of(&dominator),

@@ -25,12 +25,13 @@ use super::graph::Graph;
 use super::owned::Owned;
 use crate::analysis::buckets::Buckets;
 use crate::model::heap::ObjectId;
+use crate::parallel;
 use crate::phases;
 use backward::SortedParts;
 use ends::Ends;
 use forest::{Link, least};
 use rayon::prelude::*;
-use search::Found;
+use search::{Found, Prepared};
 
 pub(super) use packed::MOST_NARROW;
 
@@ -66,7 +67,8 @@ impl Dominators {
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
         let owned = Owned::of(graph);
-        let core = Core::with_limits(graph, &owned, steps_per_object, most_narrow);
+        let prepared = search::prepare(graph, &owned, most_narrow.min(MOST_NARROW));
+        let core = Core::found(prepared, steps_per_object);
         let _phase = phases::begin("numbering objects in preorder");
         spread::spread(core, owned, graph)
     }
@@ -150,19 +152,18 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Finds the numbers and dominators. Most of the work runs on one thread.
-    pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> Self {
-        Self::with_limits(graph, owned, STEPS_PER_OBJECT, MOST_NARROW)
-    }
-
-    fn with_limits(
+    /// Finds the numbers and dominators. The search keeps one thread busy; `beside` runs meanwhile.
+    pub(super) fn of<R: Send>(
         graph: &Graph<'_>,
         owned: &Owned,
-        steps_per_object: usize,
-        most_narrow: u64,
-    ) -> Self {
-        let Found { numbers, parent, semi, backward } =
-            search::search(graph, owned, most_narrow.min(MOST_NARROW));
+        beside: impl FnOnce() -> R + Send,
+    ) -> (Self, R) {
+        let prepared = search::prepare(graph, owned, MOST_NARROW);
+        parallel::join(|| Self::found(prepared, STEPS_PER_OBJECT), beside)
+    }
+
+    fn found(prepared: Prepared, steps_per_object: usize) -> Self {
+        let Found { numbers, parent, semi, backward } = prepared.search();
         let phase = phases::begin("finding semidominators");
         let semi = semidominators(&parent, semi, backward);
         drop(phase);

@@ -14,6 +14,7 @@ use groups::Groups;
 pub use groups::package_root;
 use std::cmp::Reverse;
 use std::fmt;
+use std::ops::Range;
 use tops::retained;
 pub use tops::retained_by_type;
 
@@ -53,31 +54,44 @@ struct Counted {
 }
 
 impl Counted {
+    fn none(groups: &Groups) -> Self {
+        let sums = vec![Sum::default(); groups.names.len()];
+        Self { sums, whole: Sum::default(), unreachable: Sum::default() }
+    }
+
     /// Counts the objects of a heap. `counts` selects the objects of `sums` and `whole`.
     fn of(
         heap: &Heap<'_>,
         groups: &Groups,
-        is_live: impl Fn(ObjectId) -> bool,
-        counts: impl Fn(bool) -> bool,
+        is_live: impl Fn(ObjectId) -> bool + Sync,
+        counts: impl Fn(bool) -> bool + Sync,
     ) -> Self {
-        let mut whole = Sum::default();
-        let mut sums = vec![Sum::default(); groups.names.len()];
-        let mut unreachable = Sum::default();
-        for object in heap.objects() {
-            let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
-            let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
-                if counts(live) && groups.is_left_out(heap, object) {
-                    whole.add(bytes, 0);
+        let of_part = |objects: Range<usize>| {
+            let mut counted = Self::none(groups);
+            let Self { sums, whole, unreachable } = &mut counted;
+            for object in objects.map(|row| ObjectId(row as u32)) {
+                let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
+                let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
+                    if counts(live) && groups.is_left_out(heap, object) {
+                        whole.add(bytes, 0);
+                    }
+                    continue;
+                };
+                if counts(live) {
+                    sums[group].add(bytes, 0);
                 }
-                continue;
-            };
-            if counts(live) {
-                sums[group].add(bytes, 0);
+                if !live {
+                    unreachable.add(bytes, 0);
+                }
             }
-            if !live {
-                unreachable.add(bytes, 0);
-            }
-        }
+            counted
+        };
+        let length = heap.len().div_ceil(PARTS).max(1);
+        let parts = (0..heap.len()).step_by(length);
+        let parts = parts.map(|first| first..(first + length).min(heap.len()));
+        let parts = parallel::map(parts, of_part).into_iter();
+        let Self { mut sums, mut whole, mut unreachable } =
+            parts.reduce(Self::and).unwrap_or_else(|| Self::none(groups));
         for &(object, bytes) in &heap.external {
             let live = is_live(object);
             let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
@@ -93,7 +107,17 @@ impl Counted {
         }
         Self { sums, whole, unreachable }
     }
+
+    fn and(mut self, other: Self) -> Self {
+        self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| sum.add_sum(other));
+        self.whole.add_sum(&other.whole);
+        self.unreachable.add_sum(&other.unreachable);
+        self
+    }
 }
+
+/// Parts of the objects or positions that are processed in parallel. Each takes 24 bytes for each group.
+const PARTS: usize = 4;
 
 /// The objects to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

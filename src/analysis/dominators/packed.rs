@@ -77,6 +77,11 @@ impl<W: Word> Packed<W> {
         });
     }
 
+    /// The number of objects.
+    pub(super) fn objects(&self) -> usize {
+        self.starts.iter().map(|starts| starts.count_ones() as usize).sum()
+    }
+
     /// The number of the object with this record. `None` if it has not been entered.
     #[inline]
     pub(super) fn number(&self, record: W) -> Option<u32> {

@@ -25,47 +25,71 @@ pub(super) struct Found {
     pub(super) backward: SortedParts,
 }
 
-/// Numbers all objects that can be reached from the roots and are not owned. A copy of the graph
-/// with up to `most_narrow` words has narrow ones.
-pub(super) fn search(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Found {
+/// A copy of the graph in which the search can begin, of narrow words or wide ones.
+pub(super) enum Prepared {
+    Narrow(Copied<u32>),
+    Wide(Copied<u64>),
+}
+
+/// A copy of the graph and the records at which the search begins.
+pub(super) struct Copied<W> {
+    packed: Packed<W>,
+    heads: Vec<W>,
+    /// Whether the first of them dominates all others.
+    is_rooted: bool,
+}
+
+/// Copies the graph, with all threads. A copy with up to `most_narrow` words has narrow ones.
+pub(super) fn prepare(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Prepared {
     if most_words(graph) as u64 <= most_narrow {
-        run::<u32>(graph, owned)
+        Prepared::Narrow(copied(graph, owned))
     } else {
-        run::<u64>(graph, owned)
+        Prepared::Wide(copied(graph, owned))
     }
 }
 
-fn run<W: Word>(graph: &Graph<'_>, owned: &Owned) -> Found {
+fn copied<W: Word>(graph: &Graph<'_>, owned: &Owned) -> Copied<W> {
     let apart = apart(graph, owned);
-    let phase = phases::begin("copying the graph");
+    let _phase = phases::begin("copying the graph");
     let (packed, heads) = Packed::of(graph, owned, &apart);
-    drop(phase);
-    let _phase = phases::begin("searching depth first");
-    let column = || {
-        let mut column = Vec::with_capacity(graph.len() - owned.len() + 1);
-        column.push(0);
-        column
-    };
-    let sorted = SortedParts::default();
-    let (packed, parent, semi) = rayon::scope(|scope| {
-        let mut search = Search::<W> {
-            packed,
-            stack: Vec::new(),
-            parent: column(),
-            semi: column(),
-            backward: Backward::new(scope, &sorted),
-        };
-        let mut parent = 0;
-        for head in heads {
-            search.enter(head, parent);
-            search.follow();
-            // A single root comes first, and dominates all others.
-            parent = graph.single_root().is_some().into();
+    Copied { packed, heads, is_rooted: graph.single_root().is_some() }
+}
+
+impl Prepared {
+    /// Numbers all objects that can be reached from the roots and are not owned.
+    pub(super) fn search(self) -> Found {
+        let _phase = phases::begin("searching depth first");
+        match self {
+            Self::Narrow(copied) => copied.search(),
+            Self::Wide(copied) => copied.search(),
         }
-        search.backward.finish();
-        (search.packed, search.parent, search.semi)
-    });
-    Found { numbers: packed.into_numbers(), parent, semi, backward: sorted }
+    }
+}
+
+impl<W: Word> Copied<W> {
+    fn search(self) -> Found {
+        let Self { packed, heads, is_rooted } = self;
+        let column = || {
+            let mut column = Vec::with_capacity(packed.objects() + 1);
+            column.push(0);
+            column
+        };
+        let (parent, semi) = (column(), column());
+        let sorted = SortedParts::default();
+        let (packed, parent, semi) = rayon::scope(|scope| {
+            let backward = Backward::new(scope, &sorted);
+            let mut search = Search { packed, stack: Vec::new(), parent, semi, backward };
+            let mut parent = 0;
+            for head in heads {
+                search.enter(head, parent);
+                search.follow();
+                parent = is_rooted.into();
+            }
+            search.backward.finish();
+            (search.packed, search.parent, search.semi)
+        });
+        Found { numbers: packed.into_numbers(), parent, semi, backward: sorted }
+    }
 }
 
 struct Search<'s, 'scope, W> {

@@ -1,10 +1,12 @@
 //! Retained bytes by group of objects.
 
-use super::{GroupBy, Groups};
+use super::{GroupBy, Groups, PARTS};
 use crate::analysis::dominator_tree::{DominatorTree, OwnedTops, Tree};
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, Type, TypeId};
+use crate::parallel;
+use std::ops::Range;
 
 /// The number of positions ahead for which types are prefetched.
 const AHEAD: u32 = 16;
@@ -18,10 +20,7 @@ pub fn retained_by_type(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<u64> {
         return retained;
     }
     let groups = Groups::of(heap, GroupBy::Type, &TypeFilter::default());
-    Tops::new(heap, tree, &groups).for_each(|type_id, _, bytes| {
-        let row = &mut retained[type_id.0 as usize];
-        *row = row.saturating_add(bytes);
-    });
+    Tops::new(heap, tree, &groups).add_to(&mut retained, |type_id, _| type_id.0 as usize);
     retained
 }
 
@@ -35,7 +34,7 @@ pub(super) fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Ve
         retained = owned;
         tops.late = Some(Late { owners: late, deep });
     }
-    tops.for_each(|_, group, bytes| retained[group] = retained[group].saturating_add(bytes));
+    tops.add_to(&mut retained, |_, group| group);
     retained
 }
 
@@ -52,12 +51,16 @@ struct Tops<'t, 'a, T> {
     /// The group of the objects of each type, or [`Groups::NONE`]. Empty if it does not depend on
     /// the type alone.
     of_type: Vec<u32>,
-    /// The end of the last object that counted, for each group.
-    end: Vec<u32>,
-    /// By group: the number of its owned objects above the present one.
-    above: Vec<u32>,
     /// `None` if owned objects are not looked at.
     late: Option<Late>,
+}
+
+/// What is known of each group on the way through the positions.
+struct Before {
+    /// The end of the last object that counted, or that dominates the position.
+    end: Vec<u32>,
+    /// The number of owned objects above the present one.
+    above: Vec<u32>,
 }
 
 /// Owned objects that [`Tree::owned_tops`] leaves out.
@@ -69,7 +72,6 @@ struct Late {
 
 impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
     fn new(heap: &'t Heap<'a>, tree: &'t T, groups: &'t Groups) -> Self {
-        let none = vec![0; groups.names.len()];
         let isolates = heap.isolates();
         let of_type = |(type_row, group): (&Type, &u32)| {
             if type_row.kind.is_made_up() { Groups::NONE } else { *group }
@@ -79,25 +81,52 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
         } else {
             Vec::new()
         };
-        Self { heap, tree, groups, isolates, of_type, end: none.clone(), above: none, late: None }
+        Self { heap, tree, groups, isolates, of_type, late: None }
+    }
+
+    /// Divides the positions of objects into parts to process in parallel.
+    fn parts(&self) -> impl Iterator<Item = Range<u32>> + use<T> {
+        let positions = self.tree.positions();
+        let parts = rayon::current_num_threads().clamp(1, PARTS) as u32;
+        let length = positions.div_ceil(parts).max(1);
+        (1..positions)
+            .step_by(length as usize)
+            .map(move |first| first..first.saturating_add(length).min(positions))
     }
 
     /// The groups that have an object which dominates others with a position.
     fn deep(&self) -> Vec<bool> {
-        let mut deep = vec![false; self.groups.names.len()];
-        let positions = self.tree.positions();
-        for position in 1..positions {
-            if position + AHEAD < positions {
-                self.tree.prefetch(self.heap, position + AHEAD);
+        let of_part = |positions: Range<u32>| {
+            let mut deep = vec![false; self.groups.names.len()];
+            for position in positions {
+                self.prefetch(position + AHEAD);
+                if self.tree.end(position) > position + 1
+                    && let Some((_, _, Some(group))) = self.at(position)
+                {
+                    deep[group] = true;
+                }
             }
-            if self.tree.end(position) > position + 1
-                && let Some(object) = self.tree.object_at(position)
-                && let Some(group) = self.group(object, self.tree.type_at(self.heap, position))
-            {
-                deep[group] = true;
-            }
+            deep
+        };
+        let none = vec![false; self.groups.names.len()];
+        parallel::map(self.parts(), of_part).into_iter().fold(none, |mut all, deep| {
+            all.iter_mut().zip(deep).for_each(|(all, deep)| *all |= deep);
+            all
+        })
+    }
+
+    fn prefetch(&self, position: u32) {
+        if position < self.tree.positions() {
+            self.tree.prefetch(self.heap, position);
         }
-        deep
+    }
+
+    /// The object at a position, its type and its group.
+    #[inline]
+    fn at(&self, position: u32) -> Option<(ObjectId, TypeId, Option<usize>)> {
+        let object = self.tree.object_at(position)?;
+        let type_id = self.tree.type_at(self.heap, position);
+        Some((object, type_id, self.group(object, type_id)))
     }
 
     #[inline]
@@ -113,24 +142,59 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
         }
     }
 
-    /// Calls `each` with the type, the group and the retained bytes of each such object.
-    fn for_each(mut self, mut each: impl FnMut(TypeId, usize, u64)) {
-        let (heap, tree) = (self.heap, self.tree);
-        let positions = tree.positions();
-        for position in 1..positions {
-            let Some(object) = tree.object_at(position) else { continue };
-            if position + AHEAD < positions {
-                tree.prefetch(heap, position + AHEAD);
+    /// Adds the retained bytes of each such object to the row of its type and group.
+    fn add_to(&self, rows: &mut [u64], row: impl Fn(TypeId, usize) -> usize + Sync) {
+        let of_part = |positions: Range<u32>| {
+            let mut retained = vec![0_u64; rows.len()];
+            let mut before = self.before(positions.start);
+            self.for_each(positions, &mut before, |type_id, group, bytes| {
+                let retained = &mut retained[row(type_id, group)];
+                *retained = retained.saturating_add(bytes);
+            });
+            retained
+        };
+        for retained in parallel::map(self.parts(), of_part) {
+            rows.iter_mut().zip(retained).for_each(|(row, more)| *row = row.saturating_add(more));
+        }
+    }
+
+    /// What is known of the groups at a position: which of them have an object that dominates it.
+    fn before(&self, position: u32) -> Before {
+        let none = vec![0; self.groups.names.len()];
+        let mut before = Before { end: none.clone(), above: none };
+        let mut at = 1;
+        while at < position {
+            let end = self.tree.end(at);
+            if end <= position {
+                at = end;
+                continue;
             }
-            let type_id = tree.type_at(heap, position);
-            if let Some(group) = self.group(object, type_id)
-                && position >= self.end[group]
+            if let Some((_, _, Some(group))) = self.at(at) {
+                before.end[group] = before.end[group].max(end);
+            }
+            at += 1;
+        }
+        before
+    }
+
+    /// Calls `each` with the type, the group and the retained bytes of each such object.
+    fn for_each(
+        &self,
+        positions: Range<u32>,
+        before: &mut Before,
+        mut each: impl FnMut(TypeId, usize, u64),
+    ) {
+        for position in positions {
+            self.prefetch(position + AHEAD);
+            let Some((object, type_id, group)) = self.at(position) else { continue };
+            if let Some(group) = group
+                && position >= before.end[group]
             {
-                self.end[group] = tree.end(position);
-                each(type_id, group, tree.retained_at(position));
+                before.end[group] = self.tree.end(position);
+                each(type_id, group, self.tree.retained_at(position));
             }
             if self.late.as_ref().is_some_and(|late| late.owners.contains(object)) {
-                self.add_owned(position, object, &mut each);
+                self.add_owned(position, object, before, &mut each);
             }
         }
     }
@@ -138,9 +202,10 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
     /// Processes the objects that the object at this position owns, and returns their bytes. The
     /// function calls itself for each level of owned objects, of which there are at most three.
     fn add_owned(
-        &mut self,
+        &self,
         position: u32,
         owner: ObjectId,
+        before: &mut Before,
         each: &mut impl FnMut(TypeId, usize, u64),
     ) -> u64 {
         let (tree, mut all) = (self.tree, 0_u64);
@@ -149,12 +214,12 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             let is_deep = |group: &usize| self.late.as_ref().is_some_and(|late| late.deep[*group]);
             let group = self.group(object, type_id).filter(is_deep);
             if let Some(group) = group {
-                self.above[group] += 1;
+                before.above[group] += 1;
             }
-            let bytes = own.saturating_add(self.add_owned(position, object, each));
+            let bytes = own.saturating_add(self.add_owned(position, object, before, each));
             if let Some(group) = group {
-                self.above[group] -= 1;
-                if self.above[group] == 0 && position >= self.end[group] {
+                before.above[group] -= 1;
+                if before.above[group] == 0 && position >= before.end[group] {
                     each(type_id, group, bytes);
                 }
             }
