@@ -1,5 +1,7 @@
 //! Objects that a search by levels has reached and not left yet.
 
+use super::dominators::AHEAD;
+use super::graph::Graph;
 use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 
@@ -44,9 +46,27 @@ impl Frontier {
 
     /// Calls `each` with every object: many objects in the order of the heap, so that neighbors in
     /// memory are visited together, and few in the order in which they were added.
-    pub(super) fn for_each(self, mut each: impl FnMut(ObjectId)) {
-        for object in self.list {
-            each(object);
+    pub(super) fn for_each(self, each: impl FnMut(ObjectId)) {
+        self.for_each_ahead(|_| {}, |_| {}, each);
+    }
+
+    /// Like [`Frontier::for_each`], after the references of the objects of a list were prefetched.
+    pub(super) fn for_each_prefetched(self, graph: &Graph<'_>, each: impl FnMut(ObjectId)) {
+        let (position, targets) =
+            (|object| graph.prefetch(object), |object| graph.prefetch_targets(object));
+        self.for_each_ahead(position, targets, each);
+    }
+
+    fn for_each_ahead(
+        self,
+        soon: impl Fn(ObjectId),
+        sooner: impl Fn(ObjectId),
+        mut each: impl FnMut(ObjectId),
+    ) {
+        for (at, object) in self.list.iter().enumerate() {
+            self.list.get(at + AHEAD).copied().map(&soon);
+            self.list.get(at + AHEAD / 2).copied().map(&sooner);
+            each(*object);
         }
         for at in SetBits::of(0, self.bits.into_iter()) {
             each(ObjectId(at as u32));

@@ -4,7 +4,9 @@ use super::is_immediate;
 use crate::analysis::frontier::Frontier;
 use crate::analysis::graph::Graph;
 use crate::analysis::made_up::MadeUp;
+use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
+use rayon::prelude::*;
 
 /// The record that a search keeps for each object that it reaches. An object is reached once.
 pub(super) trait Marks {
@@ -43,8 +45,8 @@ impl Starts {
 
 /// Reaches all live objects, those after immediates last, or as many as are enough.
 pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks: &mut impl Marks) {
-    let mut search =
-        Search { heap, graph, marks, next: Frontier::new(heap.len()), last: Vec::new() };
+    let (next, last) = (Frontier::new(heap.len()), Vec::new());
+    let mut search = Search { heap, graph, marks, immediates: immediates(heap), next, last };
     search.start(starts);
     loop {
         while !search.next.is_empty() {
@@ -52,7 +54,7 @@ pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks:
                 return;
             }
             let level = std::mem::replace(&mut search.next, Frontier::new(heap.len()));
-            level.for_each(|object| search.expand(object));
+            level.for_each_prefetched(graph, |object| search.expand(object));
         }
         if search.last.is_empty() {
             return;
@@ -61,10 +63,24 @@ pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks:
     }
 }
 
+/// The objects that paths should not pass. The search reaches objects in no order, and a bit of each is
+/// in the caches where the sizes of all would not be.
+fn immediates(heap: &Heap<'_>) -> ObjectSet {
+    let mut immediates = ObjectSet::none(heap.len());
+    immediates.bits.par_iter_mut().enumerate().for_each(|(word, bits)| {
+        let objects = word * 64..(word * 64 + 64).min(heap.len());
+        for (bit, row) in objects.enumerate() {
+            *bits |= u64::from(is_immediate(heap, ObjectId(row as u32))) << bit;
+        }
+    });
+    immediates
+}
+
 struct Search<'s, 'h, 'v, M> {
     heap: &'s Heap<'v>,
     graph: &'s Graph<'h>,
     marks: &'s mut M,
+    immediates: ObjectSet,
     /// Objects of the next level.
     next: Frontier,
     /// Immediates that refer to something.
@@ -104,7 +120,7 @@ impl<M: Marks> Search<'_, '_, '_, M> {
 
     #[inline]
     fn reached(&mut self, object: ObjectId) {
-        match is_immediate(self.heap, object) {
+        match self.immediates.contains(object) {
             false => self.next.push(object),
             true if self.heap.references.range(object).is_empty()
                 && !self.graph.has_dependent() => {}
