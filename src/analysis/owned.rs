@@ -56,6 +56,11 @@ impl Owned {
         self.0.other_words(0..objects)
     }
 
+    /// The owned objects, 64 in a word.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.0.bits
+    }
+
     /// The number of owned objects.
     pub(super) fn len(&self) -> usize {
         self.0.len()

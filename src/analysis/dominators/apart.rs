@@ -14,8 +14,10 @@ use crate::analysis::graph::Graph;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
+use crate::analysis::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use crate::parallel;
+use crate::parallel::atomic::Atomic;
 use crate::phases;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicU32;
@@ -66,9 +68,9 @@ struct Groups<'g, 'h> {
 }
 
 /// Not found so far.
-const NEW: u32 = u32::MAX;
+const NEW: u32 = 0;
 /// Not part of the search.
-const OWNED: u32 = u32::MAX - 1;
+const OWNED: u32 = u32::MAX;
 /// A mark: the object is in the next level.
 const NEXT: u32 = 1 << 31;
 /// The object is in the next level, and references of several groups lead to it.
@@ -107,9 +109,11 @@ impl Again {
 
 impl<'g, 'h> Groups<'g, 'h> {
     fn of(graph: &'g Graph<'h>, owned: &Owned) -> Self {
-        let of = |at| if owned.contains(ObjectId(at as u32)) { OWNED } else { NEW };
-        let marked = (0..graph.len()).into_par_iter().map(|at| AtomicU32::new(of(at)));
-        Self { graph, marked: marked.collect() }
+        let marked = AtomicU32::zeros(graph.len());
+        owned.words().par_iter().zip(marked.par_chunks(64)).for_each(|(owned, marked)| {
+            SetBits::of(0, [*owned].into_iter()).for_each(|at| marked[at].store(OWNED, Relaxed));
+        });
+        Self { graph, marked }
     }
 
     #[inline]

@@ -6,6 +6,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::owned::{HEIGHT, Owned};
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
+use crate::parallel::atomic::Atomic;
 use crate::parallel::{self, PART};
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -41,9 +42,9 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     }
     let position = dominator;
     let placed = Placed {
-        order: zeros(live - 1),
-        dominator: zeros(live),
-        size: (0..live).into_par_iter().map(|_| AtomicU8::new(0)).collect(),
+        order: AtomicU32::zeros(live - 1),
+        dominator: AtomicU32::zeros(live),
+        size: AtomicU8::zeros(live),
     };
     placed.size[0].store(short(live as u32), Relaxed);
     let mut firsts = Vec::with_capacity(parts.len());
@@ -116,10 +117,8 @@ impl Placed {
 
     /// Finds the numbers of all objects of the heap, and the ends of subtrees.
     fn finish(self, objects: usize) -> Dominators {
-        let order: Vec<ObjectId> =
-            self.order.into_iter().map(|object| ObjectId(object.into_inner())).collect();
-        let dominator: Vec<u32> = self.dominator.into_iter().map(AtomicU32::into_inner).collect();
-        let size = self.size.into_iter().map(AtomicU8::into_inner).collect();
+        let order: Vec<ObjectId> = AtomicU32::plain(self.order).into_iter().map(ObjectId).collect();
+        let (dominator, size) = (AtomicU32::plain(self.dominator), AtomicU8::plain(self.size));
         let (number, ends) = (numbers(&order, objects), Ends::of(&dominator, size));
         Dominators { order, dominator, number, ends }
     }
@@ -127,7 +126,7 @@ impl Placed {
 
 /// The number of each object of the heap.
 fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
-    let number: Vec<AtomicU32> = zeros(objects);
+    let number = AtomicU32::zeros(objects);
     parallel::for_each((0..order.len()).step_by(PART), |first| {
         for (place, object) in (first..order.len()).zip(&order[first..]).take(PART) {
             if let Some(soon) = order.get(place + AHEAD) {
@@ -136,12 +135,7 @@ fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
             number[object.index()].store(place as u32 + 1, Relaxed);
         }
     });
-    number.into_iter().map(AtomicU32::into_inner).collect()
-}
-
-/// A column of zeros. The kernel clears new memory when it is first written, here with all threads.
-fn zeros(length: usize) -> Vec<AtomicU32> {
-    (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect()
+    AtomicU32::plain(number)
 }
 
 /// The owned objects of some owners, one owner after the other, in depth-first order.

@@ -7,6 +7,7 @@ use crate::input::go::records::{Rec, Records};
 use crate::input::go::version::Version;
 use crate::model::heap::{Offsets, Sizes};
 use crate::parallel;
+use crate::parallel::atomic::Atomic;
 use std::num::Saturating;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -162,7 +163,7 @@ impl Scatter {
     /// Returns `count` zeros, with room for numbers up to `max`.
     fn new(count: usize, max: u64) -> Self {
         match u32::try_from(max) {
-            Ok(_) => Self::Small((0..count).map(|_| AtomicU32::new(0)).collect()),
+            Ok(_) => Self::Small(AtomicU32::zeros(count)),
             Err(_) => Self::Large((0..count).map(|_| AtomicU64::new(0)).collect()),
         }
     }
@@ -196,9 +197,7 @@ impl Scatter {
     /// Converts the finished column, without a copy.
     fn into_offsets(self) -> Offsets {
         match self {
-            Self::Small(small) => {
-                Offsets::Small(small.into_iter().map(AtomicU32::into_inner).collect())
-            }
+            Self::Small(small) => Offsets::Small(AtomicU32::plain(small)),
             Self::Large(large) => {
                 Offsets::Large(large.into_iter().map(AtomicU64::into_inner).collect())
             }
