@@ -68,9 +68,9 @@ struct Found {
 }
 
 impl Owners {
-    /// Creates the set. If several items have the same object, the first one counts.
+    /// Creates the set. If several items have the same object, that of the first kind counts.
     pub(super) fn of(heap: &Heap<'_>, mut items: Vec<Item>) -> Self {
-        items.par_sort_by_key(|item| item.object);
+        items.par_sort_unstable_by_key(|item| (item.object, item.kind, Reverse(item.bytes)));
         items.dedup_by_key(|item| item.object);
         let mut objects = ObjectSet::none(heap.len());
         items.iter().for_each(|item| _ = objects.insert(item.object));
