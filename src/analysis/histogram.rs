@@ -86,10 +86,7 @@ impl Counted {
             }
             counted
         };
-        let length = heap.len().div_ceil(PARTS).max(1);
-        let parts = (0..heap.len()).step_by(length);
-        let parts = parts.map(|first| first..(first + length).min(heap.len()));
-        let parts = parallel::map(parts, of_part).into_iter();
+        let parts = parallel::map(parts(0..heap.len()), of_part).into_iter();
         let Self { mut sums, mut whole, mut unreachable } =
             parts.reduce(Self::and).unwrap_or_else(|| Self::none(groups));
         for &(object, bytes) in &heap.external {
@@ -116,8 +113,19 @@ impl Counted {
     }
 }
 
-/// Parts of the objects or positions that are processed in parallel. Each takes 24 bytes for each group.
-const PARTS: usize = 4;
+/// The maximum number of parts in which a range of objects is processed in parallel. Each takes up to 24
+/// bytes for each group.
+const PARTS: usize = 16;
+
+/// Divides a range into parts for all threads. A single thread takes it as a whole.
+fn parts(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let parts = match rayon::current_num_threads() {
+        1 => 1,
+        threads => (2 * threads).min(PARTS),
+    };
+    let (length, end) = (range.len().div_ceil(parts).max(1), range.end);
+    range.step_by(length).map(move |first| first..(first + length).min(end))
+}
 
 /// The objects to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

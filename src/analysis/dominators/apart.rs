@@ -5,9 +5,9 @@
 //! So where references of two groups lead to an object, no other object is on all paths to it, and it
 //! heads a group of its own, or, if its group was already handed on, it is only noted.
 //!
-//! The depth-first search need not follow references to such objects. Where references are in no
-//! order, as in the heaps of many programs, most of them are. All threads take part in the search,
-//! level by level, and what a level finds does not depend on the order in which they do.
+//! The depth-first search need not follow references to such objects. Where references are in no order,
+//! most objects are such. All threads take part in the search in breadth, level by level, and what a
+//! level finds does not depend on the order in which they do.
 
 use super::AHEAD;
 use crate::analysis::graph::Graph;
@@ -29,19 +29,22 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Takes 4 bytes per object, and 4 for each object of a level and of the next one.
 pub(super) fn apart(graph: &Graph<'_>, owned: &Owned) -> ObjectSet {
     let _phase = phases::begin("searching breadth first");
-    let groups = Groups::of(graph, owned);
+    let mut apart = ObjectSet::none(graph.len());
     let single = graph.single_root();
     let first: Vec<ObjectId> = match single {
-        Some(root) => {
-            groups.add(root);
-            graph.targets(root).collect()
-        }
+        Some(root) => graph.targets(root).filter(|target| *target != root).collect(),
         None => graph.starts().to_vec(),
     };
-    let mut level: Vec<ObjectId> = first.into_iter().filter(|object| groups.add(*object)).collect();
+    let is_new = |object: &ObjectId| !owned.contains(*object) && apart.insert(*object);
+    let mut level: Vec<ObjectId> = first.into_iter().filter(is_new).collect();
+    if graph.len() >= MOST {
+        return apart;
+    }
+    let groups = Groups::of(graph, owned);
+    level.iter().chain(&single).for_each(|head| groups.add(*head));
     let enough = (graph.len() - owned.len()) / ENOUGH;
     let (mut found, mut again) = (0, Again::default());
-    while !level.is_empty() && graph.len() < MOST {
+    while !level.is_empty() {
         found += level.len();
         if found > enough && again.is_mostly_within(found) {
             break;
@@ -121,13 +124,9 @@ impl<'g, 'h> Groups<'g, 'h> {
         &self.marked[object.index()]
     }
 
-    /// Adds a group with an object that is not owned. Returns `false` if there is one.
-    fn add(&self, head: ObjectId) -> bool {
-        let is_new = self.of_object(head).load(Relaxed) == NEW;
-        if is_new {
-            self.of_object(head).store(head.0 + 1, Relaxed);
-        }
-        is_new
+    /// Adds a group.
+    fn add(&self, head: ObjectId) {
+        self.of_object(head).store(head.0 + 1, Relaxed);
     }
 
     /// Finds the next level.
@@ -139,7 +138,8 @@ impl<'g, 'h> Groups<'g, 'h> {
         let parts = parallel::map(level.chunks(PART), |part| self.search(part));
         let parts = parallel::map(parts, |next| self.settle(next));
         let again = parts.iter().fold(Again::default(), |all, part| all.and(part.again));
-        Next { found: parts.into_iter().flat_map(|part| part.found).collect(), again }
+        let found: Vec<Vec<ObjectId>> = parts.into_iter().map(|part| part.found).collect();
+        Next { found: found.concat(), again }
     }
 
     /// Follows the references of a part of a level.

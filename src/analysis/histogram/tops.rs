@@ -1,6 +1,6 @@
 //! Retained bytes by group of objects.
 
-use super::{GroupBy, Groups, PARTS};
+use super::{GroupBy, Groups, parts};
 use crate::analysis::dominator_tree::{DominatorTree, OwnedTops, Tree};
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::object_set::ObjectSet;
@@ -84,21 +84,11 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
         Self { heap, tree, groups, isolates, of_type, late: None }
     }
 
-    /// Divides the positions of objects into parts to process in parallel.
-    fn parts(&self) -> impl Iterator<Item = Range<u32>> + use<T> {
-        let positions = self.tree.positions();
-        let parts = rayon::current_num_threads().clamp(1, PARTS) as u32;
-        let length = positions.div_ceil(parts).max(1);
-        (1..positions)
-            .step_by(length as usize)
-            .map(move |first| first..first.saturating_add(length).min(positions))
-    }
-
     /// The groups that have an object which dominates others with a position.
     fn deep(&self) -> Vec<bool> {
-        let of_part = |positions: Range<u32>| {
+        let of_part = |positions: Range<usize>| {
             let mut deep = vec![false; self.groups.names.len()];
-            for position in positions {
+            for position in positions.start as u32..positions.end as u32 {
                 self.prefetch(position + AHEAD);
                 if self.tree.end(position) > position + 1
                     && let Some((_, _, Some(group))) = self.at(position)
@@ -109,10 +99,15 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             deep
         };
         let none = vec![false; self.groups.names.len()];
-        parallel::map(self.parts(), of_part).into_iter().fold(none, |mut all, deep| {
+        parallel::map(parts(self.objects()), of_part).into_iter().fold(none, |mut all, deep| {
             all.iter_mut().zip(deep).for_each(|(all, deep)| *all |= deep);
             all
         })
+    }
+
+    /// The positions of objects.
+    fn objects(&self) -> Range<usize> {
+        1..self.tree.positions().max(1) as usize
     }
 
     fn prefetch(&self, position: u32) {
@@ -144,7 +139,8 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
 
     /// Adds the retained bytes of each such object to the row of its type and group.
     fn add_to(&self, rows: &mut [u64], row: impl Fn(TypeId, usize) -> usize + Sync) {
-        let of_part = |positions: Range<u32>| {
+        let of_part = |positions: Range<usize>| {
+            let positions = positions.start as u32..positions.end as u32;
             let mut retained = vec![0_u64; rows.len()];
             let mut before = self.before(positions.start);
             self.for_each(positions, &mut before, |type_id, group, bytes| {
@@ -153,7 +149,7 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             });
             retained
         };
-        for retained in parallel::map(self.parts(), of_part) {
+        for retained in parallel::map(parts(self.objects()), of_part) {
             rows.iter_mut().zip(retained).for_each(|(row, more)| *row = row.saturating_add(more));
         }
     }
