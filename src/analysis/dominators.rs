@@ -24,6 +24,7 @@ mod spread;
 use super::graph::Graph;
 use super::owned::Owned;
 use crate::analysis::buckets::Buckets;
+use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 use crate::parallel;
 use crate::phases;
@@ -98,6 +99,12 @@ impl Dominators {
     #[inline]
     pub fn number(&self, object: ObjectId) -> Option<u32> {
         Some(self.number[object.index()]).filter(|number| *number != 0)
+    }
+
+    /// Prefetches the number of an object.
+    #[inline]
+    pub(super) fn prefetch_number(&self, object: ObjectId) {
+        prefetch(&self.number, object.index());
     }
 
     /// The object of a number. `None` for 0, the set of roots.

@@ -87,7 +87,7 @@ impl<'h, 'a> Search<'h, 'a> {
         starts.iter().for_each(|start| self.enter(*start));
         while !self.pending.is_empty() {
             let level = std::mem::replace(&mut self.pending, Frontier::new(self.heap.len()));
-            level.for_each(|object| {
+            level.for_each_object(&self.heap.references, |object| {
                 let heap = self.heap;
                 heap.references.strong_targets(object).for_each(|target| self.enter(target));
                 if self.holders_and_keys.contains(object) {

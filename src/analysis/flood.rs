@@ -23,6 +23,12 @@ pub(super) trait Ground {
     /// Calls `each` with the nodes to which the edges of a node lead.
     fn for_each_target(&self, node: u32, each: impl FnMut(u32));
 
+    /// Prefetches the position of the edges of a node.
+    fn prefetch(&self, node: u32);
+
+    /// Prefetches the edges of a node, whose position should have been prefetched.
+    fn prefetch_targets(&self, node: u32);
+
     /// Calls `each` with the objects whose holder, which is that of their node, is neither
     /// [`NOTHING`] nor [`ALL`], and this holder.
     fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32));
@@ -54,6 +60,14 @@ impl Ground for Objects<'_, '_> {
     #[inline]
     fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
         self.graph.targets(ObjectId(node)).filter_map(|object| self.node(object)).for_each(each);
+    }
+
+    fn prefetch(&self, node: u32) {
+        self.graph.prefetch(ObjectId(node));
+    }
+
+    fn prefetch_targets(&self, node: u32) {
+        self.graph.prefetch_targets(ObjectId(node));
     }
 
     fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
@@ -103,10 +117,14 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
     pub(super) fn follow(&mut self) {
         let (ground, nodes) = (self.ground, self.holder.len());
         while !self.pending.is_empty() {
-            std::mem::replace(&mut self.pending, Frontier::new(nodes)).for_each(|node| {
-                let holder = self.holder[node.index()];
-                ground.for_each_target(node.0, |target| self.reach_node(target, holder));
-            });
+            std::mem::replace(&mut self.pending, Frontier::new(nodes)).for_each(
+                |node| ground.prefetch(node.0),
+                |node| ground.prefetch_targets(node.0),
+                |node| {
+                    let holder = self.holder[node.index()];
+                    ground.for_each_target(node.0, |target| self.reach_node(target, holder));
+                },
+            );
         }
     }
 

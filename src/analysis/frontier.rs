@@ -1,9 +1,9 @@
 //! Objects that a search by levels has reached and not left yet.
 
 use super::dominators::AHEAD;
-use super::graph::Graph;
+use super::prefetch::{prefetch_position, prefetch_targets};
 use super::set_bits::SetBits;
-use crate::model::heap::ObjectId;
+use crate::model::heap::{ObjectId, References};
 
 /// The objects of a level: a list while they are few, a bit for each object of the heap when they
 /// are many. In a search that visits an object once, at most 32 levels are that large, so the bits
@@ -44,20 +44,19 @@ impl Frontier {
         }
     }
 
+    /// Like [`Frontier::for_each`], for objects whose references `each` follows.
+    pub(super) fn for_each_object(self, references: &References, each: impl FnMut(ObjectId)) {
+        self.for_each(
+            |object| prefetch_position(references, object),
+            |object| prefetch_targets(references, object),
+            each,
+        );
+    }
+
     /// Calls `each` with every object: many objects in the order of the heap, so that neighbors in
-    /// memory are visited together, and few in the order in which they were added.
-    pub(super) fn for_each(self, each: impl FnMut(ObjectId)) {
-        self.for_each_ahead(|_| {}, |_| {}, each);
-    }
-
-    /// Like [`Frontier::for_each`], after the references of the objects of a list were prefetched.
-    pub(super) fn for_each_prefetched(self, graph: &Graph<'_>, each: impl FnMut(ObjectId)) {
-        let (position, targets) =
-            (|object| graph.prefetch(object), |object| graph.prefetch_targets(object));
-        self.for_each_ahead(position, targets, each);
-    }
-
-    fn for_each_ahead(
+    /// memory are visited together, and few in the order in which they were added. The latter are
+    /// passed to `soon` and `sooner` before, which prefetch what leads to their references, and these.
+    pub(super) fn for_each(
         self,
         soon: impl Fn(ObjectId),
         sooner: impl Fn(ObjectId),

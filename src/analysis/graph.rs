@@ -2,8 +2,8 @@
 
 use super::ephemerons::Dependent;
 use super::object_set::ObjectSet;
-use super::prefetch::prefetch;
-use crate::model::heap::{Heap, ObjectId, Offsets, References, Root, RootKind};
+use super::prefetch::{prefetch_position, prefetch_targets};
+use crate::model::heap::{Heap, ObjectId, References, Root, RootKind};
 use crate::parallel;
 use std::ops::Range;
 use std::slice;
@@ -83,16 +83,13 @@ impl<'h> Graph<'h> {
     /// Prefetches the position of an object's references.
     #[inline]
     pub(super) fn prefetch(&self, object: ObjectId) {
-        match &self.references.first {
-            Offsets::Small(first) => prefetch(first, object.index()),
-            Offsets::Large(first) => prefetch(first, object.index()),
-        }
+        prefetch_position(self.references, object);
     }
 
     /// Prefetches an object's references, whose position should have been prefetched.
     #[inline]
     pub(super) fn prefetch_targets(&self, object: ObjectId) {
-        prefetch(&self.references.target, self.references.range(object).start);
+        prefetch_targets(self.references, object);
     }
 
     /// Whether there are references in addition to those in the columns.

@@ -14,7 +14,7 @@ pub fn live(graph: &Graph<'_>) -> ObjectSet {
     graph.starts().iter().filter(|start| live.insert(**start)).for_each(|start| next.push(*start));
     while !next.is_empty() {
         let level = std::mem::replace(&mut next, Frontier::new(graph.len()));
-        level.for_each(|object| {
+        level.for_each_object(graph.references, |object| {
             for target in graph.targets(object) {
                 if live.insert(target) {
                     next.push(target);

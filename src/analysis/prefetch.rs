@@ -4,6 +4,8 @@
 //! comes next, the processor fetches it while it works on the present one.
 #![allow(unsafe_code)]
 
+use crate::model::heap::{ObjectId, Offsets, References};
+
 /// Prefetches an element. Does nothing if it does not exist or the processor has no prefetch.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], index: usize) {
@@ -16,4 +18,19 @@ pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (items, index);
+}
+
+/// Prefetches the position of an object's references.
+#[inline]
+pub(super) fn prefetch_position(references: &References, object: ObjectId) {
+    match &references.first {
+        Offsets::Small(first) => prefetch(first, object.index()),
+        Offsets::Large(first) => prefetch(first, object.index()),
+    }
+}
+
+/// Prefetches an object's references, whose position should have been prefetched.
+#[inline]
+pub(super) fn prefetch_targets(references: &References, object: ObjectId) {
+    prefetch(&references.target, references.range(object).start);
 }

@@ -1,10 +1,11 @@
 //! The graph with all objects that one object dominates contracted to one node.
 
-use super::dominators::Dominators;
+use super::dominators::{AHEAD, Dominators};
 use super::flood::{ALL, Ground, NOTHING};
 use super::graph::Graph;
 use super::made_up::MadeUp;
 use super::object_set::{ObjectSet, Ranked};
+use super::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 use crate::parallel;
 use rayon::prelude::*;
@@ -86,7 +87,12 @@ impl<'d> Regions<'d> {
             let mut edges: Vec<(u32, u32)> = Vec::new();
             // References of one object follow each other.
             let mut source = (ObjectId(u32::MAX), None);
-            for_each_reference(graph, block, &heads, |object, target, _| {
+            let soon = |target| {
+                if heads.contains(target) {
+                    dominators.prefetch_number(target);
+                }
+            };
+            for_each_reference_with(soon, graph, block, &heads, |object, target, _| {
                 if source.0 != object {
                     source = (object, regions.node(object));
                 }
@@ -142,13 +148,27 @@ pub(super) fn for_each_reference(
     graph: &Graph<'_>,
     block: Range<u32>,
     targets: &Targets,
+    each: impl FnMut(ObjectId, ObjectId, Option<usize>),
+) {
+    for_each_reference_with(|_| {}, graph, block, targets, each);
+}
+
+/// Like [`for_each_reference`]. `soon` gets the targets of the references that come soon, whichever they
+/// are.
+fn for_each_reference_with(
+    soon: impl Fn(ObjectId),
+    graph: &Graph<'_>,
+    block: Range<u32>,
+    targets: &Targets,
     mut each: impl FnMut(ObjectId, ObjectId, Option<usize>),
 ) {
     let references = graph.references;
     let rows = references.range(ObjectId(block.start)).start
         ..references.range(ObjectId(block.end - 1)).end;
     let mut object = ObjectId(block.start);
-    for (row, &target) in rows.clone().zip(&references.target[rows]) {
+    let all = &references.target[rows.clone()];
+    for (at, (row, &target)) in rows.zip(all).enumerate() {
+        all.get(at + AHEAD).copied().map(&soon);
         if targets.contains(target) && !references.is_weak(row) {
             while references.range(object).end <= row {
                 object.0 += 1;
@@ -193,6 +213,14 @@ impl Ground for Regions<'_> {
     fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
         let edges = self.first[node as usize]..self.first[node as usize + 1];
         self.targets[edges].iter().copied().for_each(each);
+    }
+
+    fn prefetch(&self, node: u32) {
+        prefetch(&self.first, node as usize);
+    }
+
+    fn prefetch_targets(&self, node: u32) {
+        prefetch(&self.targets, self.first[node as usize]);
     }
 
     fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {

@@ -104,7 +104,9 @@ fn retained(
     graph.starts().iter().for_each(|start| enter(*start, &mut next));
     while !next.is_empty() {
         let level = std::mem::replace(&mut next, Frontier::new(heap.len()));
-        level.for_each(|object| graph.targets(object).for_each(|target| enter(target, &mut next)));
+        level.for_each_object(graph.references, |object| {
+            graph.targets(object).for_each(|target| enter(target, &mut next));
+        });
     }
     let is_freed = |object: &ObjectId| tree.is_live(*object) && !reached.contains(*object);
     let shallow = heap

@@ -54,7 +54,7 @@ pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks:
                 return;
             }
             let level = std::mem::replace(&mut search.next, Frontier::new(heap.len()));
-            level.for_each_prefetched(graph, |object| search.expand(object));
+            level.for_each_object(&heap.references, |object| search.expand(object));
         }
         if search.last.is_empty() {
             return;

@@ -169,6 +169,14 @@ impl<G: Ground> Ground for Closed<'_, G> {
         });
     }
 
+    fn prefetch(&self, node: u32) {
+        self.ground.prefetch(node);
+    }
+
+    fn prefetch_targets(&self, node: u32) {
+        self.ground.prefetch_targets(node);
+    }
+
     fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32)) {
         self.ground.for_each_held(holder, each);
     }
