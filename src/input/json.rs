@@ -59,6 +59,7 @@ pub enum Token<'a> {
     Null,
 }
 
+/// What a value is, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// `{…}`
@@ -164,10 +165,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Reads the brace with which an object begins.
     pub fn begin_object(&mut self) -> Result<()> {
         self.expect(b'{', "an object")
     }
 
+    /// Reads the bracket with which an array begins.
     pub fn begin_array(&mut self) -> Result<()> {
         self.expect(b'[', "an array")
     }
@@ -203,6 +206,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Reads a string.
     #[inline]
     pub fn text(&mut self) -> Result<Text<'a>> {
         match self.peek_byte()? {
@@ -211,6 +215,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Reads a number.
     #[inline]
     pub fn number(&mut self) -> Result<Number<'a>> {
         let offset = self.at;

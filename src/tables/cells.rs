@@ -16,6 +16,7 @@ pub struct CellBlock {
     pub(super) ends: Vec<usize>,
 }
 
+/// The value of a row in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell<'c> {
     /// An absent cell.

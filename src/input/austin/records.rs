@@ -9,6 +9,7 @@ use memchr::{memchr, memrchr};
 use std::num::Saturating;
 
 lines! {
+    /// A line of the text that austin writes.
     pub enum AustinLine<'a> {
         /// `# key: value`.
         "metadata" Metadata {

@@ -53,6 +53,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// The number of fields, as the file states it.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -150,6 +151,7 @@ impl<'a> ClassTable<'a> {
         self.0.len()
     }
 
+    /// The classes in the order of the file, from class id 1.
     pub fn iter(&self) -> impl Iterator<Item = &ClassEntry<'a>> {
         self.0.iter()
     }

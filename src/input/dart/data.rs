@@ -9,6 +9,7 @@ use crate::input::info::TAG_NAMES;
 use crate::model::fields::FieldSink;
 use byteorder::LE;
 
+/// What the VM writes about the contents of an object, by tag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Data<'a> {
     /// Tag 0.
@@ -103,6 +104,7 @@ impl<'a> Data<'a> {
         }
     }
 
+    /// The name of the tag, as `cat` prints it.
     pub fn tag_name(&self) -> &'static str {
         TAG_NAMES.get(usize::from(self.tag())).copied().unwrap_or_default()
     }

@@ -13,6 +13,7 @@ use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;
 use std::num::Saturating;
 
+/// Checks what holds for every snapshot that the VM wrote. Fails if the file is not a Dart snapshot.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
     let mut checker = Checker::default();

@@ -34,6 +34,8 @@ use values::DartValues;
 /// The fewest bytes that an object takes in the file: class, size, tag and number of references.
 const SMALLEST_OBJECT: u64 = 4;
 
+/// Loads the heap. Fails if nothing can be read; later damage ends the objects and is returned with
+/// them.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 /// The id of the object from which everything alive is reached.
 pub const ROOT: u64 = 1;
 
+/// An object of the snapshot, with what it refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'a> {
     /// From 1, in the order of the file. Not stable from one snapshot to the next.
@@ -43,6 +44,7 @@ impl<'a> References<'a> {
         Self { count, zeros: 0, cursor }
     }
 
+    /// The number of references, as the file states it.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count

@@ -12,6 +12,7 @@ use crate::input::record::record;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 
+/// A record of the snapshot.
 #[derive(Clone, Copy, Debug)]
 pub enum Rec<'a> {
     Class(Class<'a>),
@@ -109,6 +110,7 @@ impl<'a> Records<'a> {
         })
     }
 
+    /// The header, which was read first.
     pub fn header(&self) -> &Header<'a> {
         &self.header
     }
@@ -280,6 +282,7 @@ pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
     records.identity_hashes()
 }
 
+/// Visits all records with their offsets, up to the first error.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -15,6 +15,7 @@ use std::num::Saturating;
 /// The number of classes that [`DartDetails::top_classes`] names.
 const TOP_CLASSES: usize = 5;
 
+/// Summarizes the snapshot in one pass that keeps no object. Fails if the file is not a Dart snapshot.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::default();

@@ -7,6 +7,7 @@ use crate::input::read::ReadOptions;
 /// DevTools pads exports to a multiple of this many bytes.
 pub const EXPORT_CHUNK: usize = 1_048_055;
 
+/// What follows the objects: identity hash codes and padding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// The number of identity hash codes that are not 0. `None` if the file has no hash codes, as

@@ -49,6 +49,7 @@ records! {
 }
 
 record! {
+    /// A type, in dumps of the layout before Go 1.3.
     pub struct DraftType<'a> {
         /// Address of its descriptor.
         addr: u64 = uvarint("a type address") => address,

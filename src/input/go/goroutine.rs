@@ -98,6 +98,7 @@ record! {
 }
 
 record! {
+    /// A thread of the operating system.
     pub struct OsThread {
         /// Address of its `m`.
         addr: u64 = uvarint("a thread's address") => address,

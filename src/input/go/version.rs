@@ -2,6 +2,7 @@
 
 use crate::model::named::named;
 
+/// Bytes of the line with which each dump begins, its newline included.
 pub const MAGIC_LENGTH: usize = 16;
 
 named! {

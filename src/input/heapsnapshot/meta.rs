@@ -172,6 +172,7 @@ impl Meta {
         })
     }
 
+    /// The type with a number in the file's own list of types.
     #[inline]
     pub fn node_type(&self, kind: u8) -> NodeType {
         self.kinds.list.get(usize::from(kind)).map_or(NodeType::Other, |(known, _)| *known)

@@ -152,6 +152,7 @@ impl Record for Rec<'_> {
     }
 }
 
+/// Visits all records with their offsets, up to the first error.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -97,6 +97,7 @@ impl<'a> Strings<'a> {
         self.skipped_bits = self.skipped_bits.saturating_add(1);
     }
 
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -112,6 +113,7 @@ impl<'a> Strings<'a> {
         self.len() == 0
     }
 
+    /// The offset of a string in the file.
     #[inline]
     pub fn offset(&self, number: u64) -> Option<u64> {
         let row = usize::try_from(number).ok().filter(|row| *row < self.len())?;

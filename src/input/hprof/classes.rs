@@ -125,6 +125,7 @@ impl<'a> Statics<'a> {
         Ok(Self { count, bytes, ids, name_size })
     }
 
+    /// The static fields in the order of the file, with their values.
     pub fn iter(&self) -> impl Iterator<Item = Static> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         let (ids, name_size) = (self.ids, self.name_size);
@@ -148,6 +149,7 @@ pub struct Fields<'a> {
     ids: IdSize,
 }
 
+/// A field of instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// String with its name.
@@ -167,6 +169,7 @@ impl<'a> Fields<'a> {
         Ok(Self { count, bytes, ids })
     }
 
+    /// The fields in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = Field> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         let ids = self.ids;

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::input::origin::Provenance;
 use byteorder::BE;
 
+/// The beginning of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// `1.0.1`, `1.0.2` or `1.0.3`.

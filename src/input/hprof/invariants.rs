@@ -33,6 +33,7 @@ use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
+/// Checks what holds for every dump that a JVM wrote. Fails if the file is not an hprof dump.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut scan = Scan::new(bytes, options.layout, false, options.progress)?;
     let addresses = std::mem::take(&mut scan.addresses).finish();

@@ -13,6 +13,7 @@ use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
+/// A class with the places of its fields in instances.
 #[derive(Clone, Debug)]
 pub struct Class<'a> {
     pub dump: ClassDump<'a>,
@@ -87,6 +88,7 @@ impl<'a> ClassTable<'a> {
         true
     }
 
+    /// The classes in the order of the file.
     pub fn iter(&self) -> std::slice::Iter<'_, Class<'a>> {
         self.classes.iter()
     }
@@ -103,6 +105,7 @@ impl<'a> ClassTable<'a> {
         self.classes.is_empty()
     }
 
+    /// The place of the class with an id.
     #[inline]
     pub fn index(&self, id: u64) -> Option<usize> {
         self.by_id.get(&id).copied()

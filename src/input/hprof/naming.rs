@@ -62,6 +62,7 @@ impl<'a> Strings<'a> {
         self.fields.entry((class, id)).or_insert_with(|| name.into());
     }
 
+    /// Whether a string with this id is known.
     pub fn contains(&self, id: u64) -> bool {
         self.texts.contains_key(&id)
     }

@@ -81,6 +81,7 @@ impl<'a> Object<'a> {
         Some((object, length.checked_add(head)?.checked_add(WIDTH)?.checked_add(1 + 4 + 4)?))
     }
 
+    /// The id of the object.
     #[inline]
     pub fn id(&self) -> u64 {
         match self {

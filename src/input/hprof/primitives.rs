@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::java::FieldType;
 use byteorder::{BE, ByteOrder};
 
+/// The bytes of an id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdSize {
     Four,
@@ -82,6 +83,7 @@ impl FieldType {
     }
 }
 
+/// The value of a field or element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     Object(u64),

@@ -13,6 +13,7 @@ use crate::input::record::records;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 
+/// A record of the file, or one inside a heap dump or segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rec<'a> {
     /// A top-level record, which has a time and a length. A heap dump or segment comes before the
@@ -143,6 +144,7 @@ impl<'a> Records<'a> {
         })
     }
 
+    /// The header, which was read first.
     pub fn header(&self) -> &Header {
         &self.header
     }

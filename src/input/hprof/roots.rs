@@ -36,6 +36,7 @@ const fn root(
     RootTag { tag, name, title, kind, rest }
 }
 
+/// The kinds of roots, those of Android last.
 pub static ROOT_TAGS: [RootTag; 16] = [
     root(0xff, "root_unknown", "unknown", RootKind::Other, Rest::Nothing),
     root(0x01, "root_jni_global", "JNI global", RootKind::Native, Rest::Handle),
@@ -55,6 +56,7 @@ pub static ROOT_TAGS: [RootTag; 16] = [
     root(0x90, "root_unreachable", "unreachable", RootKind::Other, Rest::Nothing),
 ];
 
+/// A root and the object that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Position of its kind in [`ROOT_TAGS`].
@@ -87,6 +89,7 @@ impl Root {
         Ok(Some(root))
     }
 
+    /// The kind of the root.
     pub fn tag(&self) -> &'static RootTag {
         ROOT_TAGS.get(self.index()).unwrap_or(&ROOT_TAGS[0])
     }

@@ -22,6 +22,7 @@ use super::objects::PrimitiveArray;
 use super::primitives::IdSize;
 use crate::java::FieldType;
 
+/// How the size of an object follows from its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The class records state the sizes.

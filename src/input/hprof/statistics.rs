@@ -68,6 +68,7 @@ impl<'a> Sites<'a> {
         })
     }
 
+    /// The sites in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = AllocSite> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         std::iter::from_fn(move || AllocSite::read(&mut cursor).ok())
@@ -94,6 +95,7 @@ impl<'a> TraceSamples<'a> {
         Ok(Self { count, bytes: cursor.take(u64::from(count).saturating_mul(8), "CPU samples")? })
     }
 
+    /// The samples in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = TraceSample> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         std::iter::from_fn(move || TraceSample::read(&mut cursor).ok())

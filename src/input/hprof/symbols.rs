@@ -73,6 +73,7 @@ record! {
     }
 }
 
+/// The ids of the frames of a stack, innermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameIds<'a> {
     count: u32,
@@ -88,6 +89,7 @@ impl<'a> FrameIds<'a> {
         Ok(Self { count, bytes, ids })
     }
 
+    /// The number of frames.
     pub fn count(&self) -> u32 {
         self.count
     }

@@ -99,6 +99,7 @@ impl DartDetails {
     }
 }
 
+/// Totals of the heap, as the header states them: bytes, and the number of references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HeaderTotals {
     pub shallow_size: u64,

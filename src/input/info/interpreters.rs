@@ -4,6 +4,7 @@ use super::facts::{Amount, Phrase, Summary, phrase};
 use super::{Info, SnapshotInfo};
 use serde::{Serialize, Serializer};
 
+/// What `info` says of a Perl heap.
 #[derive(Clone, Debug, Serialize)]
 pub struct PmatDetails {
     /// SVs by type, most first. Pads are among the ARRAYs.
@@ -22,6 +23,7 @@ impl PmatDetails {
     }
 }
 
+/// What `info` says of a Ruby heap.
 #[derive(Clone, Debug, Serialize)]
 pub struct RubyDetails {
     /// Objects by type, most first.
@@ -50,6 +52,7 @@ impl RubyDetails {
     }
 }
 
+/// What `info` says of a Python heap.
 #[derive(Clone, Debug, Serialize)]
 pub struct PyheapDetails {
     /// Objects by type, most first.
@@ -165,6 +168,7 @@ pub struct MvmheapDetails {
     pub compressed_bytes: u64,
 }
 
+/// The number of MoarVM's collectables, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ByKind {
     pub object: u64,

@@ -14,6 +14,7 @@ pub struct JvmSetting {
     pub origin: Option<String>,
 }
 
+/// What `info` says of a recording of Java's Flight Recorder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JfrDetails {
     /// The name and version of the JVM.

@@ -52,6 +52,7 @@ pub struct OldObjectSample {
     key: (i128, u64),
 }
 
+/// The root that holds an old object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OldObjectRoot {
     /// The part of the JVM that has it, such as `Threads`, and the kind of root: `Threads, Stack

@@ -19,6 +19,7 @@ pub struct Varint {
 }
 
 impl Varint {
+    /// The number with its sign.
     pub fn value(self) -> i128 {
         if self.negative {
             i128::from(self.magnitude).wrapping_neg()
@@ -146,6 +147,7 @@ impl<'a> Records<'a> {
         Ok(Self { cursor, version, count: Saturating(0) })
     }
 
+    /// The version of the format, which the file states.
     pub fn version(&self) -> u64 {
         self.version
     }

@@ -11,6 +11,7 @@ use crate::model::profile::StackTree;
 use crate::model::sample::{Sample, SampleFrame, SampleSink, SampleThread};
 use rustc_hash::FxHashMap;
 
+/// Why a stream of samples ended early.
 #[derive(Debug)]
 pub enum Stop<E> {
     /// The input is damaged. All that came before has been given to the sink; the sample that was
@@ -19,6 +20,7 @@ pub enum Stop<E> {
     Sink(E),
 }
 
+/// What a stream of samples had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streamed {
     pub samples: u64,

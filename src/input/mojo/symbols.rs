@@ -27,6 +27,7 @@ pub struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
+    /// Symbols with nothing defined.
     pub fn new(lookup: Lookup) -> Self {
         Self { lookup, ..Self::default() }
     }
@@ -80,6 +81,7 @@ impl<'a> Symbols<'a> {
         }))
     }
 
+    /// The number of keys that were looked up and defined nowhere.
     pub fn unresolved(&self) -> u64 {
         self.unresolved.0
     }

@@ -21,6 +21,7 @@ impl BlockName {
         KNOWN.iter().map(|(name, _)| *name).find(|name| self.is(name))
     }
 
+    /// Whether this is the name of a block, which is padded with zeros.
     pub fn is(&self, name: &str) -> bool {
         let (text, padding) = self.0.split_at_checked(name.len()).unwrap_or_default();
         text == name.as_bytes() && padding.iter().all(|byte| *byte == 0)

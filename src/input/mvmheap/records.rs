@@ -30,6 +30,7 @@ pub struct Rec<'a> {
     damage: OnceCell<Option<Error>>,
 }
 
+/// A part of the file after its header.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// Version 3.

@@ -23,6 +23,7 @@ pub struct PerfSample<'a> {
     pub event: &'a [u8],
 }
 
+/// A frame of a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerfFrame<'a> {
     /// The address of the instruction, or its offset in the file that it was loaded from.

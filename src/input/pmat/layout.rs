@@ -20,11 +20,13 @@ impl Words {
         if self.big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
     }
 
+    /// Reads an integer of the size of perl's UV.
     #[inline]
     pub fn uint(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         cursor.take(self.uint.into(), what).map(|bytes| self.number(bytes))
     }
 
+    /// Reads an address.
     #[inline]
     pub fn pointer(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         cursor.take(self.pointer.into(), what).map(|bytes| self.number(bytes))
@@ -53,10 +55,12 @@ impl Words {
         if length == undefined { Ok(None) } else { cursor.take(length, what).map(Some) }
     }
 
+    /// Bytes of an integer.
     pub fn uint_size(self) -> usize {
         self.uint.into()
     }
 
+    /// Bytes of an address.
     pub fn pointer_size(self) -> u8 {
         self.pointer
     }
@@ -67,6 +71,7 @@ impl Words {
     }
 }
 
+/// Addresses, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointers<'a> {
     bytes: &'a [u8],
@@ -74,6 +79,7 @@ pub struct Pointers<'a> {
 }
 
 impl<'a> Pointers<'a> {
+    /// The addresses in the order of the file; 0 for none.
     pub fn iter(self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
         self.bytes
             .chunks_exact(self.words.pointer.max(1).into())
@@ -94,6 +100,7 @@ pub struct Part {
     strings: u8,
 }
 
+/// The fields of an SV that its kind has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
     /// Numbers, one after the other.
@@ -133,6 +140,7 @@ impl Part {
     }
 }
 
+/// The sizes that the header states.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub words: Words,

@@ -8,6 +8,7 @@ use crate::input::record::lines;
 use crate::model::fields::FieldSink;
 
 lines! {
+    /// A record of the file.
     pub enum Rec<'a> {
         "root" Root {
             name: &'a [u8] => text,

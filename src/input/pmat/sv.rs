@@ -40,6 +40,7 @@ pub struct Struct<'a> {
     pub fields: Vec<(&'a [u8], u8)>,
 }
 
+/// A value of Perl, whatever its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sv<'a> {
     pub kind: u8,
@@ -68,6 +69,7 @@ pub enum Body<'a> {
     Fields(Cursor<'a>),
 }
 
+/// Part of the code of a sub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
     Constant(u64),

@@ -6,6 +6,7 @@ use crate::input::json_lines::for_each_line;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 
+/// A line of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Rec<'a>(pub Line<'a>);
 

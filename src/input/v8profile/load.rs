@@ -10,6 +10,7 @@ use crate::model::profile::{
     Mode, ProfileBuilder, ProfileSample, ProfileThread, StackId, ThreadId, Unit, ValueType, Values,
 };
 
+/// Loads a CPU or heap profile. Fails if nothing can be read; later damage is returned with it.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes, options.memory)?;
     let profile = profile(&document, options)?;

@@ -23,6 +23,7 @@ pub struct Answer {
     pub cards: Vec<Card>,
 }
 
+/// A part of the bar below the answer.
 #[derive(Clone, Debug)]
 pub struct BarPart {
     /// The name of the part.
@@ -75,6 +76,7 @@ pub fn address(view: &str, options: &[(&str, &str)]) -> String {
     link
 }
 
+/// The address of an object's view in the page.
 pub fn object_address(id: &str) -> String {
     format!("#/object/{}", encoded(id))
 }
