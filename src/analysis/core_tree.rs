@@ -1,11 +1,11 @@
 //! The dominator tree of the objects that are not owned, for counting.
 
 use super::dominator_tree::{OwnedTops, Tree};
-use super::dominators::{AHEAD, Core};
+use super::dominators::Core;
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::owned::Owned;
-use super::prefetch::prefetch;
+use super::prefetch::{AHEAD, prefetch};
 use super::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use crate::parallel;

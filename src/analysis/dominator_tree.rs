@@ -1,9 +1,9 @@
 //! The dominator tree with the retained bytes of each object.
 
-use super::dominators::{AHEAD, Dominators};
+use super::dominators::Dominators;
 use super::graph::Graph;
 use super::object_set::ObjectSet;
-use super::prefetch::prefetch;
+use super::prefetch::{AHEAD, prefetch};
 use super::retained::Retained;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds, TypeKind};
 use crate::parallel;

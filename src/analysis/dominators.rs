@@ -182,9 +182,6 @@ impl Core {
     }
 }
 
-/// The number of objects ahead for which columns are prefetched.
-pub(super) const AHEAD: usize = 24;
-
 /// The immediate dominator is the nearest ancestor, in the dominator tree built so far, whose
 /// number is not above the semidominator's. Returns `None` if that would take too many steps.
 fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> Option<Vec<u32>> {

@@ -1,7 +1,6 @@
 //! Objects that a search by levels has reached and not left yet.
 
-use super::dominators::AHEAD;
-use super::prefetch::{prefetch_position, prefetch_targets};
+use super::prefetch::{AHEAD, prefetch_position, prefetch_targets};
 use super::set_bits::SetBits;
 use crate::model::heap::{ObjectId, References};
 

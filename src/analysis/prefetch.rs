@@ -6,6 +6,9 @@
 
 use crate::model::heap::{ObjectId, Offsets, References};
 
+/// The number of objects ahead for which columns are prefetched.
+pub(crate) const AHEAD: usize = 24;
+
 /// Prefetches an element. Does nothing if it does not exist or the processor has no prefetch.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], index: usize) {

@@ -1,11 +1,11 @@
 //! The graph with all objects that one object dominates contracted to one node.
 
-use super::dominators::{AHEAD, Dominators};
+use super::dominators::Dominators;
 use super::flood::{ALL, Ground, NOTHING};
 use super::graph::Graph;
 use super::made_up::MadeUp;
 use super::object_set::{ObjectSet, Ranked};
-use super::prefetch::prefetch;
+use super::prefetch::{AHEAD, prefetch};
 use crate::model::heap::ObjectId;
 use crate::parallel;
 use rayon::prelude::*;

@@ -9,11 +9,10 @@
 //! most objects are such. All threads take part in the search in breadth, level by level, and what a
 //! level finds does not depend on the order in which they do.
 
-use super::AHEAD;
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::owned::Owned;
-use crate::analysis::prefetch::prefetch;
+use crate::analysis::prefetch::{AHEAD, prefetch};
 use crate::analysis::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use crate::parallel;

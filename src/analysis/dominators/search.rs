@@ -3,12 +3,12 @@
 //! It keeps its own stack, and takes an object off it before the last of its references is
 //! followed, so that a list of any length needs one frame.
 
-use super::AHEAD;
 use super::apart::apart;
 use super::backward::{Backward, SortedParts};
 use super::packed::{Packed, Word, most_words};
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
+use crate::analysis::prefetch::AHEAD;
 use crate::phases;
 
 /// The result of the search. Numbers are from 1 in preorder; 0 is the set of roots.

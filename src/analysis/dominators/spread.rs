@@ -1,10 +1,10 @@
 //! Numbers all live objects in preorder of the dominator tree, those that are owned included.
 
 use super::ends::{Ends, short};
-use super::{AHEAD, Core, Dominators};
+use super::{Core, Dominators};
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::{HEIGHT, Owned};
-use crate::analysis::prefetch::prefetch;
+use crate::analysis::prefetch::{AHEAD, prefetch};
 use crate::model::heap::ObjectId;
 use crate::parallel::atomic::Atomic;
 use crate::parallel::{self, PART};

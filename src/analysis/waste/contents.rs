@@ -3,6 +3,7 @@
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::ObjectSet;
+use crate::analysis::prefetch::AHEAD;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
 use crate::parallel;
 use crate::phases;
@@ -146,9 +147,6 @@ fn keep_repeated(objects: &mut Vec<Hashed>) {
 
 /// The number of slots for each object in the table of [`drop_most_unique`].
 const SLOTS: usize = 8;
-
-/// The number of objects ahead for which slots are prefetched.
-const AHEAD: usize = 24;
 
 /// Drops most of the objects with a unique hash: those that are alone in their slot of a table that
 /// is too small for all hashes. The values of most heaps are unique, and this takes less time than
