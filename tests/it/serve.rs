@@ -310,7 +310,10 @@ fn other_hosts_origins_tokens_and_methods_are_refused() {
     for wrong in ["/", "/api/info", "/0123456789abcdef0123456789abcdef/", "//api/info", "*"] {
         assert_eq!(path(wrong), 404, "{wrong}");
     }
-    assert_eq!(path(&format!("/{token}")), 404);
+    let moved =
+        server.send(&format!("GET /{token}?a=b HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"));
+    let moved = moved.unwrap();
+    assert!(moved.status == 308 && moved.head.contains(&format!("Location: /{token}/?a=b")));
     assert_eq!(path(&format!("/{token}/../etc/passwd")), 404);
     for method in ["POST", "PUT", "OPTIONS", "HEAD", "DELETE"] {
         let request = format!(

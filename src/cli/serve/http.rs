@@ -29,18 +29,20 @@ pub(super) struct Response {
     pub(super) content_type: &'static str,
     /// The name under which browsers save the body. `None` if they show it.
     pub(super) file_name: Option<String>,
+    /// The address to which the client should go instead.
+    pub(super) location: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
 impl Response {
     pub(super) fn ok(content_type: &'static str, body: Vec<u8>) -> Self {
-        Self { status: "200 OK", content_type, file_name: None, body }
+        Self { status: "200 OK", content_type, file_name: None, location: None, body }
     }
 
     /// An error with a text for people.
     pub(super) fn error(status: &'static str, text: &str) -> Self {
         let body = format!("{text}\n").into_bytes();
-        Self { status, content_type: "text/plain; charset=utf-8", file_name: None, body }
+        Self { status, ..Self::ok("text/plain; charset=utf-8", body) }
     }
 }
 
@@ -134,10 +136,12 @@ pub(super) fn refuse(stream: &mut TcpStream, response: &Response) -> io::Result<
 }
 
 fn head(response: &Response) -> String {
-    let Response { status, content_type, file_name, body } = response;
+    let Response { status, content_type, file_name, location, body } = response;
     let disposition = file_name.as_ref().map_or(String::new(), |name| {
         format!("Content-Disposition: attachment; filename=\"{name}\"\r\n")
     });
+    let location =
+        location.as_ref().map_or(String::new(), |address| format!("Location: {address}\r\n"));
     let allow = if status.starts_with("405") { "Allow: GET\r\n" } else { "" };
     // The page contains its own policy, which a header could only restrict further.
     let policy = if content_type.starts_with("text/html") { "" } else { "default-src 'none'; " };
@@ -153,7 +157,7 @@ fn head(response: &Response) -> String {
          Cross-Origin-Opener-Policy: same-origin\r\n\
          X-Frame-Options: DENY\r\n\
          Content-Security-Policy: {policy}frame-ancestors 'none'\r\n\
-         {disposition}{allow}\r\n",
+         {disposition}{location}{allow}\r\n",
         body.len()
     )
 }

@@ -137,6 +137,13 @@ impl Server {
                 },
                 None => missing(),
             },
+            // The address of the page without its last slash.
+            None if path.strip_prefix('/').is_some_and(|path| is_same(path, &self.token)) => {
+                let query = request.target.strip_prefix(path).unwrap_or_default();
+                let location = Some(format!("/{}/{query}", self.token));
+                let moved = Response::error("308 Permanent Redirect", "moved");
+                Response { location, ..moved }
+            }
             // Browsers request this file on their own.
             _ if path == "/favicon.ico" => {
                 Response { status: "204 No Content", ..Response::ok("image/x-icon", Vec::new()) }
