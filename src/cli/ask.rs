@@ -42,8 +42,11 @@ impl Dumps {
             Ok(cli) => cli,
             Err(error) => return Answer::usage(error.to_string()),
         };
-        if !command.only_shows() || common.format == OutputFormat::Github {
+        if !command.only_shows() {
             return Answer::usage("error: this command cannot be asked\n".into());
+        }
+        if common.format == OutputFormat::Github {
+            return Answer::usage("error: the format github is for logs of GitHub Actions\n".into());
         }
         if command.reads_requests() {
             return Answer::usage("error: standard input cannot be the SQL here\n".into());
