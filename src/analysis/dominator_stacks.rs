@@ -56,6 +56,7 @@ pub fn of(
     let mut tree = TypeTree::default();
     let mut starts =
         Starts::of(heap, RootGroups::of_dominators(heap, &Graph::of(heap), dominators));
+    let is_counted = |object: ObjectId| heap.type_of(object).kind != TypeKind::Root;
     let mut node_of = vec![0u32; dominators.len() + 1];
     for (number, &object) in (1u32..).zip(dominators.order()) {
         let frame = starts.frame(object);
@@ -71,12 +72,12 @@ pub fn of(
         } else {
             tree.child(parent, frame)
         };
-        if heap.type_of(object).kind != TypeKind::Root {
+        if is_counted(object) {
             tree.nodes[node as usize].add(1, heap.shallow.get(object.index()));
         }
         node_of[number as usize] = node;
     }
-    for (object, bytes) in &heap.external {
+    for (object, bytes) in heap.external.iter().filter(|(object, _)| is_counted(*object)) {
         if let Some(number) = dominators.number(*object) {
             tree.nodes[node_of[number as usize] as usize].add(0, *bytes);
         }

@@ -46,7 +46,9 @@ impl Dumps {
             return Answer::usage("error: this command cannot be asked\n".into());
         }
         if common.format == OutputFormat::Github {
-            return Answer::usage("error: the format github is for logs of GitHub Actions\n".into());
+            return Answer::usage(
+                "error: the format github is for logs of GitHub Actions\n".into(),
+            );
         }
         if command.reads_requests() {
             return Answer::usage("error: standard input cannot be the SQL here\n".into());
