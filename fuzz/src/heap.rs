@@ -142,12 +142,10 @@ fn histograms(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
             all.total,
             "without roots all objects count"
         );
-        // What represents roots has a size in V8, and can be held by an object of a damaged heap, which may
-        // give it external bytes.
+        // What represents roots has a size in V8, and can be held by an object of a damaged heap.
         let roots = heap.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Root);
-        let whole = roots.fold(tree.live_bytes(), |sum, root| {
-            sum.saturating_add(heap.shallow_bytes(root)).saturating_add(heap.external_bytes(root))
-        });
+        let whole =
+            roots.fold(tree.live_bytes(), |sum, root| sum.saturating_add(heap.shallow_bytes(root)));
         for row in &live.rows {
             let retained = row.retained_bytes.expect("there are roots");
             assert!(retained <= whole, "{row:?} is a part of the heap");

@@ -56,7 +56,6 @@ pub fn of(
     let mut tree = TypeTree::default();
     let mut starts =
         Starts::of(heap, RootGroups::of_dominators(heap, &Graph::of(heap), dominators));
-    let is_counted = |object: ObjectId| heap.type_of(object).kind != TypeKind::Root;
     let mut node_of = vec![0u32; dominators.len() + 1];
     for (number, &object) in (1u32..).zip(dominators.order()) {
         let frame = starts.frame(object);
@@ -72,12 +71,12 @@ pub fn of(
         } else {
             tree.child(parent, frame)
         };
-        if is_counted(object) {
+        if heap.type_of(object).kind != TypeKind::Root {
             tree.nodes[node as usize].add(1, heap.shallow.get(object.index()));
         }
         node_of[number as usize] = node;
     }
-    for (object, bytes) in heap.external.iter().filter(|(object, _)| is_counted(*object)) {
+    for (object, bytes) in &heap.external {
         if let Some(number) = dominators.number(*object) {
             tree.nodes[node_of[number as usize] as usize].add(0, *bytes);
         }

@@ -129,8 +129,7 @@ impl DominatorTree {
     }
 }
 
-/// The bytes of live objects that only represent roots. V8 gives them a size, and damaged files of MoarVM
-/// external bytes.
+/// The bytes of live objects that only represent roots, which V8 gives a size.
 fn bytes_of_roots(heap: &Heap<'_>, dominators: &Dominators) -> u64 {
     let is_root: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Root).collect();
     if !is_root.contains(&true) {
@@ -138,9 +137,7 @@ fn bytes_of_roots(heap: &Heap<'_>, dominators: &Dominators) -> u64 {
     }
     let roots = heap.objects().filter(|object| is_root[heap.type_id(*object).0 as usize]);
     let live = roots.filter(|object| dominators.is_live(*object));
-    live.fold(0, |sum: u64, object| {
-        sum.saturating_add(heap.shallow_bytes(object)).saturating_add(heap.external_bytes(object))
-    })
+    live.fold(0, |sum, object| sum.saturating_add(heap.shallow_bytes(object)))
 }
 
 /// The types of objects in their order.

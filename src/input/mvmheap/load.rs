@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, SnapshotChoice, no_snapshot};
 use crate::input::read::Progress;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Ids, WarningKind};
+use crate::model::heap::{Ids, ObjectId, WarningKind};
 pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use threads::Threads;
@@ -122,7 +122,10 @@ fn load_snapshot<'a>(
     let progress = Steps { done: AtomicU64::new(snapshot.start), progress };
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let labels = types::labels(dump, snapshot, builder.names());
-    let (rows, order) = rows::read(dump, snapshot, &progress)?;
+    let (mut rows, order) = rows::read(dump, snapshot, &progress)?;
+    // What represents roots is no object with bytes of its own; MoarVM writes 0, a damaged file may not.
+    let is_object = |object: ObjectId| roots::part(rows.kinds[object.index()]).is_none();
+    rows.external.retain(|(object, _)| is_object(*object));
     let (references, unnamed) =
         references::read(dump, snapshot, rows.first, &order, &labels, &progress)?;
     drop(order);
