@@ -124,8 +124,8 @@ fn load_snapshot<'a>(
     let labels = types::labels(dump, snapshot, builder.names());
     let (mut rows, order) = rows::read(dump, snapshot, &progress)?;
     // What represents roots is no object with bytes of its own; MoarVM writes 0, a damaged file may not.
-    let is_object = |object: ObjectId| roots::part(rows.kinds[object.index()]).is_none();
-    rows.external.retain(|(object, _)| is_object(*object));
+    let kind = |object: &ObjectId| rows.kinds.get(object.index()).copied();
+    rows.external.retain(|(object, _)| kind(object).and_then(roots::part).is_none());
     let (references, unnamed) =
         references::read(dump, snapshot, rows.first, &order, &labels, &progress)?;
     drop(order);
