@@ -53,17 +53,17 @@ impl Frontier {
     }
 
     /// Calls `each` with every object: many objects in the order of the heap, so that neighbors in
-    /// memory are visited together, and few in the order in which they were added. The latter are
-    /// passed to `soon` and `sooner` before, which prefetch what leads to their references, and these.
+    /// memory are visited together, and few in the order in which they were added. Before one of the few,
+    /// the functions prefetch the position of its references, and then the references.
     pub(super) fn for_each(
         self,
-        soon: impl Fn(ObjectId),
-        sooner: impl Fn(ObjectId),
+        prefetch_position: impl Fn(ObjectId),
+        prefetch_targets: impl Fn(ObjectId),
         mut each: impl FnMut(ObjectId),
     ) {
         for (at, object) in self.list.iter().enumerate() {
-            self.list.get(at + AHEAD).copied().map(&soon);
-            self.list.get(at + AHEAD / 2).copied().map(&sooner);
+            self.list.get(at + AHEAD).copied().map(&prefetch_position);
+            self.list.get(at + AHEAD / 2).copied().map(&prefetch_targets);
             each(*object);
         }
         for at in SetBits::of(0, self.bits.into_iter()) {

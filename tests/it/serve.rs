@@ -234,6 +234,9 @@ fn nothing_may_keep_or_embed_an_answer() {
     assert!(server.get("api/top").head.contains("Content-Type: application/json"));
     assert!(server.get("api/top?format=csv").head.contains("Content-Type: text/csv"));
     assert_eq!(server.get("api/top?by=nonsense").status, 400);
+    let refused = server.get("api/top?format=github");
+    let message = String::from_utf8(refused.body).unwrap();
+    assert!(refused.status == 400 && message.contains("the format github"), "{message}");
     assert_eq!(server.get("api/convert").status, 400);
     assert_eq!(server.get("api/report").status, 400);
     assert_eq!(server.get("api/diff").status, 400);

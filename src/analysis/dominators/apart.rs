@@ -2,8 +2,9 @@
 //!
 //! The objects that roots hold head a group each. An object joins the group of the object that
 //! first leads to it, so it has a path from the head within the group. Two groups share no object.
-//! So where references of two groups lead to an object, no other object is on all paths to it, and it
-//! heads a group of its own, or, if its group was already handed on, it is only noted.
+//! So where references of two groups lead to an object, no other object is on all paths to it: such an
+//! object would be in both groups, as only the roots dominate the heads. From then on it heads a group of
+//! its own, unless its references have already been followed; then it is only noted.
 //!
 //! The depth-first search need not follow references to such objects. Where references are in no order,
 //! most objects are such. All threads take part in the search in breadth, level by level, and what a
@@ -59,6 +60,9 @@ pub(super) fn apart(graph: &Graph<'_>, owned: &Owned) -> ObjectSet {
 
 /// From one in so many objects on, the search ends where it is not worth its time.
 const ENOUGH: usize = 16;
+/// It is worth its time if references from other groups lead to one in so many objects that it found, and if
+/// they are one for so many references within groups.
+const ACROSS_FOR: [usize; 2] = [16, 4];
 
 /// Objects of a level that one thread searches before another may take the next ones.
 const PART: usize = 1 << 12;
@@ -101,7 +105,8 @@ impl Again {
     /// Whether too few references lead to other groups for the search to be worth its time, given how
     /// many objects it found.
     fn is_mostly_within(self, found: usize) -> bool {
-        self.across < found / 16 || self.across < self.within / 4
+        let [objects, references] = ACROSS_FOR;
+        self.across < found / objects || self.across < self.within / references
     }
 
     fn and(self, other: Self) -> Self {

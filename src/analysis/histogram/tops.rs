@@ -99,14 +99,14 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             deep
         };
         let none = vec![false; self.groups.names.len()];
-        parallel::map(parts(self.objects()), of_part).into_iter().fold(none, |mut all, deep| {
+        parallel::map(parts(self.positions()), of_part).into_iter().fold(none, |mut all, deep| {
             all.iter_mut().zip(deep).for_each(|(all, deep)| *all |= deep);
             all
         })
     }
 
     /// The positions of objects.
-    fn objects(&self) -> Range<usize> {
+    fn positions(&self) -> Range<usize> {
         1..self.tree.positions().max(1) as usize
     }
 
@@ -149,7 +149,7 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             });
             retained
         };
-        for retained in parallel::map(parts(self.objects()), of_part) {
+        for retained in parallel::map(parts(self.positions()), of_part) {
             rows.iter_mut().zip(retained).for_each(|(row, more)| *row = row.saturating_add(more));
         }
     }
