@@ -1,10 +1,10 @@
 //! Lists of numbers, one list for each of `0..count`, in two columns.
 
-use super::prefetch::prefetch;
+use super::prefetch::{prefetch, prefetch_offset};
 use crate::model::heap::Offsets;
 
 /// The list of key k is `items[first[k]..first[k + 1]]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Buckets {
     first: Offsets,
     items: Vec<u32>,
@@ -33,6 +33,18 @@ impl Buckets {
     pub(super) fn get(&self, key: u32) -> &[u32] {
         &self.items
             [self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
+    }
+
+    /// Prefetches the position of the items of a key.
+    #[inline]
+    pub(super) fn prefetch_position(&self, key: u32) {
+        prefetch_offset(&self.first, key as usize);
+    }
+
+    /// Prefetches the items of a key, whose position should have been prefetched.
+    #[inline]
+    pub(super) fn prefetch_items(&self, key: u32) {
+        prefetch(&self.items, self.first.get(key as usize) as usize);
     }
 
     /// Calls `each` with every key, from the last to the first, its items, and `records`.

@@ -26,9 +26,15 @@ pub(crate) fn prefetch<T>(items: &[T], index: usize) {
 /// Prefetches the position of an object's references.
 #[inline]
 pub(super) fn prefetch_position(references: &References, object: ObjectId) {
-    match &references.first {
-        Offsets::Small(first) => prefetch(first, object.index()),
-        Offsets::Large(first) => prefetch(first, object.index()),
+    prefetch_offset(&references.first, object.index());
+}
+
+/// Prefetches an offset.
+#[inline]
+pub(super) fn prefetch_offset(offsets: &Offsets, index: usize) {
+    match offsets {
+        Offsets::Small(offsets) => prefetch(offsets, index),
+        Offsets::Large(offsets) => prefetch(offsets, index),
     }
 }
 

@@ -1,14 +1,14 @@
 //! The graph with all objects that one object dominates contracted to one node.
 
+use super::buckets::Buckets;
 use super::dominators::Dominators;
 use super::flood::{ALL, Ground, NOTHING};
 use super::graph::Graph;
 use super::made_up::MadeUp;
 use super::object_set::{ObjectSet, Ranked};
-use super::prefetch::{AHEAD, prefetch};
+use super::prefetch::AHEAD;
 use crate::model::heap::ObjectId;
 use crate::parallel;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The regions of a heap. A region is an object that only synthetic objects dominate, with all
@@ -18,17 +18,19 @@ use std::ops::Range;
 /// every path into a region leads through its top object.
 ///
 /// So the roots that reach an object are those that reach its region, and of most heaps few
-/// references are left. Two bits for each live object, 4 bytes for each region and 4 for each edge.
+/// references are left. Two bits for each live object, 4 bytes for each region and 4 for each edge,
+/// and 8 for each edge while they are collected.
 pub(super) struct Regions<'d> {
     dominators: &'d Dominators,
     /// The numbers of synthetic objects and of the top objects of regions. The numbers of a region
     /// follow that of its top object, so the place of a top object in this set is its region.
     tops: Ranked,
+    /// The number of places.
+    places: usize,
     /// The places of synthetic objects, which are not regions.
     made_up: ObjectSet,
-    /// The edges of region r lead to `targets[first[r]..first[r + 1]]`.
-    first: Vec<usize>,
-    targets: Vec<u32>,
+    /// The regions to which edges of each region lead, some of them several times.
+    edges: Buckets,
 }
 
 /// With more than one region for this many live objects, regions save no work.
@@ -79,8 +81,8 @@ impl<'d> Regions<'d> {
         let heads = Targets::of(heads);
         let mut made_up = ObjectSet::none(place as usize);
         places.into_iter().for_each(|place| _ = made_up.insert(place));
-        let (first, targets) = (Vec::new(), Vec::new());
-        let regions = Self { dominators, tops: Ranked::of(tops), made_up, first, targets };
+        let (tops, edges) = (Ranked::of(tops), Buckets::default());
+        let mut regions = Self { dominators, tops, places: place as usize, made_up, edges };
         let objects = graph.len() as u32;
         let blocks = parallel::map((0..objects).step_by(BLOCK as usize), |first| {
             let block = first..first.saturating_add(BLOCK).min(objects);
@@ -98,24 +100,17 @@ impl<'d> Regions<'d> {
                 }
                 if let (Some(from), Some(to)) = (source.1, regions.node(target))
                     && from != to
+                    && edges.last() != Some(&(from, to))
                 {
                     edges.push((from, to));
                 }
             });
-            edges.sort_unstable();
-            edges.dedup();
             edges
         });
-        let mut edges = blocks.concat();
-        edges.par_sort_unstable();
-        edges.dedup();
-        let mut first = vec![0; place as usize + 1];
-        edges.iter().for_each(|(from, _)| first[*from as usize + 1] += 1);
-        for region in 1..first.len() {
-            first[region] += first[region - 1];
-        }
-        let targets = edges.into_iter().map(|(_, to)| to).collect();
-        Some(Self { first, targets, ..regions })
+        let total = blocks.iter().map(Vec::len).sum();
+        let edges = || blocks.iter().flatten().copied();
+        regions.edges = Buckets::of(place as usize, total, edges);
+        Some(regions)
     }
 }
 
@@ -199,7 +194,7 @@ impl Regions<'_> {
 
 impl Ground for Regions<'_> {
     fn len(&self) -> usize {
-        self.first.len() - 1
+        self.places
     }
 
     fn node(&self, object: ObjectId) -> Option<u32> {
@@ -211,16 +206,15 @@ impl Ground for Regions<'_> {
 
     #[inline]
     fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
-        let edges = self.first[node as usize]..self.first[node as usize + 1];
-        self.targets[edges].iter().copied().for_each(each);
+        self.edges.get(node).iter().copied().for_each(each);
     }
 
     fn prefetch(&self, node: u32) {
-        prefetch(&self.first, node as usize);
+        self.edges.prefetch_position(node);
     }
 
     fn prefetch_targets(&self, node: u32) {
-        prefetch(&self.targets, self.first[node as usize]);
+        self.edges.prefetch_items(node);
     }
 
     fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {

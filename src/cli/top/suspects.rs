@@ -33,8 +33,14 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let describe = || {
         let verdict = loaded.verdict();
         let most = session.rows(args.limit, SHOWN).min(verdict.suspects.len());
-        let described = verdict.suspects[..most].iter().chain(verdict.usual.first());
-        let words = Words::new(loaded, &analysed, described, session).with_ways();
+        let words = match most {
+            // The sentence that nothing stands out rarely needs a path, so it is found on first use.
+            0 => Words::new(loaded, &analysed, verdict.usual.first().into_iter(), session),
+            _ => {
+                let described = verdict.suspects[..most].iter();
+                Words::new(loaded, &analysed, described, session).with_ways()
+            }
+        };
         (verdict, most, words)
     };
     let ((verdict, most, words), wasted) =
