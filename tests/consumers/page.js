@@ -178,6 +178,11 @@ async function check(browser, file, top) {
   }
   const parts = seen.kind === 'profile' ? await checkParts(page, file, url) : 1;
   if (parts < 1) fail(file, 'has no links to its parts');
+  // A saved page cannot run SQL, but names the command that does.
+  await page.goto('about:blank');
+  await page.goto(`${url}#/sql`);
+  const query = await page.evaluate(() => document.querySelector('main:not([hidden])').textContent);
+  if (!query.includes(seen.kind === 'heap' ? 'from objects' : 'from functions')) fail(file, `says about SQL: ${query}`);
   const kinds = await checkViews(page, file, url);
   if (kinds < 4) fail(file, `links only to ${kinds} views`);
   if (requests.some((request) => request.split('#')[0] !== url && request !== 'about:blank')) fail(file, `asks for ${requests}`);
