@@ -18,6 +18,8 @@ use std::hash::Hasher;
 const LEAST_BLOCK: usize = 16;
 /// The minimum number of zeros that count in a block whose second half is zero.
 const LEAST_TAIL: usize = 64;
+/// The length from which blocks of zeros are compared like others.
+const LONG: u32 = u32::MAX;
 /// The number of objects that one task processes.
 const BATCH: u32 = 4096;
 
@@ -68,13 +70,13 @@ pub struct Read {
 struct Scan {
     texts: Vec<Hashed>,
     blocks: Vec<Hashed>,
-    /// Blocks of zeros. They are equal if their lengths are, so they need no hash.
-    zeros: Vec<(u64, ObjectId)>,
+    /// Blocks of zeros, with their lengths in place of hashes; [`LONG`] and longer ones have that.
+    zeros: Vec<Hashed>,
     tails: Vec<(ObjectId, u64)>,
 }
 
-/// Half of the hash of an object's value, and the object, in the order of both. Values with equal
-/// halves are compared, so a collision costs a little time but does not change the result.
+/// Half of the hash of an object's value, or the length of its zeros, and the object, in the order of both.
+/// Values with equal halves are compared, so a collision costs a little time but does not change the result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Hashed(u64);
 
@@ -82,7 +84,11 @@ impl Hashed {
     fn of(bytes: &[u8], object: ObjectId) -> Self {
         let mut hasher = FxHasher::default();
         hasher.write(bytes);
-        Self(hasher.finish() << 32 | u64::from(object.0))
+        Self::with(hasher.finish() as u32, object)
+    }
+
+    fn with(hash: u32, object: ObjectId) -> Self {
+        Self(u64::from(hash) << 32 | u64::from(object.0))
     }
 
     fn hash(self) -> u32 {
@@ -195,17 +201,20 @@ impl Contents {
             let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
             Grouped::of(heap, tree, values, false)
         };
-        let zeros_of = |zeros: &mut Vec<(u64, ObjectId)>| {
-            zeros.retain(|(_, object)| counts(*object));
-            let runs = zeros.chunk_by(|a, b| a.0 == b.0);
-            let values = runs.map(|run| run.iter().map(|(_, object)| *object).collect());
+        let zeros_of = |zeros: &mut Vec<Hashed>| {
+            zeros.retain(|object| counts(object.object()));
+            let runs = zeros.chunk_by(|a, b| a.hash() == b.hash());
+            let values = runs.flat_map(|run| {
+                let objects = run.iter().map(|one| one.object());
+                if run[0].hash() == LONG { equal(heap, objects) } else { vec![objects.collect()] }
+            });
             Grouped::of(heap, tree, values, true)
         };
         let (texts, (mut blocks, mut all_zero)) = parallel::join(
             || equal_of(&mut texts),
             || (equal_of(&mut blocks), zeros_of(&mut zeros)),
         );
-        let mut zeros: Vec<ObjectId> = zeros.into_iter().map(|(_, object)| object).collect();
+        let mut zeros: Vec<ObjectId> = zeros.into_iter().map(Hashed::object).collect();
         zeros.par_sort_unstable();
         tails.retain(|(object, _)| counts(*object));
         tails.sort_unstable_by_key(|(object, _)| *object);
@@ -297,7 +306,8 @@ impl Scan {
             Value::Bytes(bytes) if kind != TypeKind::Text && bytes.len() >= LEAST_BLOCK => {
                 let tail = zeros(&bytes);
                 if tail == bytes.len() {
-                    self.zeros.push((tail as u64, object));
+                    let length = u32::try_from(tail).unwrap_or(LONG);
+                    self.zeros.push(Hashed::with(length, object));
                     return;
                 }
                 self.blocks.push(Hashed::of(&bytes, object));
