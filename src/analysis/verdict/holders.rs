@@ -298,13 +298,13 @@ impl Outsides {
     }
 }
 
-/// A variable of a call, with the call: `local rows` and `load (views.py:5)`.
-fn variable(heap: &Heap<'_>, root: &Root, frame: &StackFrame) -> (String, String) {
+/// A variable of a call, if it has a name, with the call: `local rows` and `load (views.py:5)`.
+fn variable(heap: &Heap<'_>, root: &Root, frame: &StackFrame) -> (Option<String>, String) {
     let function = heap.names.text(frame.function);
     let Some(name) = root.label.field_name(&heap.names) else {
-        return ("a variable".to_owned(), function.to_owned());
+        return (None, function.to_owned());
     };
-    let name = format!("local {name}");
+    let name = Some(format!("local {name}"));
     match heap.names.text(frame.file).rsplit(['/', '\\']).next() {
         Some(file) if frame.line > 0 => (name, format!("{function} ({file}:{})", frame.line)),
         _ => (name, function.to_owned()),
@@ -332,7 +332,7 @@ fn of_root(scene: &Scene<'_, '_>, root: &Root) -> Option<Place> {
             };
             let (name, call) = variable(heap, root, frame);
             let is_program = is_program(scene, heap.names.text(frame.function));
-            Some(Place::variable(&name, &format!("{call} in {text}"), Some(is_program)))
+            Some(Place::variable(name.as_deref(), &format!("{call} in {text}"), Some(is_program)))
         }
         RootKind::Native if text.starts_with("held by ") => {
             Some(Place { is_local: true, ..Place::of(text, None) })

@@ -25,7 +25,8 @@ pub(super) struct Place {
     /// Whether other names say more: of an object without fields, or a variable of a library.
     pub(super) is_vague: bool,
     /// The byte at which fields are added, if not at the end of the label: after the variable, at
-    /// 10 in `local rows of handle in thread main`.
+    /// 10 in `local rows of handle in thread main`. 0 if the variable has no name and the label no
+    /// fields, as in `a variable of handle in thread main`.
     pub(super) end: Option<usize>,
 }
 
@@ -36,9 +37,10 @@ impl Place {
     }
 
     /// A variable, such as `local rows`, of the call `within`: `load (views.py:5) in thread main`.
-    pub(super) fn variable(name: &str, within: &str, is_program: Option<bool>) -> Self {
-        let label = format!("{name} of {within}");
-        Self { label, is_program, is_local: true, is_vague: false, end: Some(name.len()) }
+    pub(super) fn variable(name: Option<&str>, within: &str, is_program: Option<bool>) -> Self {
+        let label = format!("{} of {within}", name.unwrap_or("a variable"));
+        let end = Some(name.map_or(0, str::len));
+        Self { label, is_program, is_local: true, is_vague: false, end }
     }
 
     /// Whether an object above may give a better name.
@@ -70,7 +72,8 @@ impl Place {
                     (self.label, self.end) = (format!("listeners of '{part}' of {owner}"), None);
                 }
                 None => {
-                    if !self.label.is_empty() && !self.label.ends_with(FILE) {
+                    let is_first = self.label.is_empty() || self.end == Some(0);
+                    if !is_first && !self.label.ends_with(FILE) {
                         self.insert(".");
                     }
                     self.insert(part);
@@ -81,6 +84,9 @@ impl Place {
 
     /// Inserts a part at the end of the path.
     fn insert(&mut self, part: &str) {
+        if self.end == Some(0) {
+            self.label.insert_str(0, " in ");
+        }
         self.label.insert_str(self.end.unwrap_or(self.label.len()), part);
         self.end = self.end.map(|end| end + part.len());
     }
@@ -129,10 +135,14 @@ mod tests {
 
     #[test]
     fn fields_of_variables_stand_before_the_function() {
-        let mut variable = Place::variable("local rows", "load (db.py:4)", None);
+        let mut variable = Place::variable(Some("local rows"), "load (db.py:4)", None);
         variable.insert("[*]");
         variable.insert(".of");
         assert_eq!(variable.label, "local rows[*].of of load (db.py:4)");
+        let mut unnamed = Place::variable(None, "Pool.run", None);
+        unnamed.insert("workers");
+        unnamed.insert("[*]");
+        assert_eq!(unnamed.label, "workers[*] in a variable of Pool.run");
         let mut field = Place::of("local area of the program".to_owned(), None);
         field.insert(".ENTRIES");
         assert_eq!(field.label, "local area of the program.ENTRIES");

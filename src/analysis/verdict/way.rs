@@ -152,7 +152,10 @@ pub(super) fn anchored(
             let name = frame_name(scene, at)?;
             let variable = joined_as(scene, String::new(), Some(true), parts);
             let way = format!("local {}", variable.label);
-            Some((!parts.is_empty()).then(|| Place::variable(&way, &name, variable.is_program)))
+            Some(
+                (!parts.is_empty())
+                    .then(|| Place::variable(Some(&way), &name, variable.is_program)),
+            )
         }
         Role::Closure if field == CONTEXT && !parts.is_empty() => scope(scene, at, parts),
         Role::File(name) => {
