@@ -21,6 +21,10 @@ const MAX_WRAPPERS: usize = 8;
 /// The maximum number of counter cells to add up. The JDK makes no more than there are processors.
 const MAX_CELLS: u64 = 4096;
 
+/// The maximum number of objects of a type whose fields are examined. In JavaScript, the prototype of a derived
+/// class has the type of the class, but not its fields.
+const MOST_EXAMINED: u8 = 3;
+
 /// The smallest table that a hash table has once it is in use: that of java.util.HashMap.
 const LEAST_TABLE: u64 = 16;
 
@@ -186,7 +190,11 @@ impl<'h, 'a> Collections<'h, 'a> {
 
 /// The shape of a class of this name.
 fn shape(heap: &Heap<'_>, type_row: &Type) -> Option<&'static Shape> {
-    let (name, namespace) = (heap.names.text(type_row.name), heap.names.text(type_row.namespace));
+    shape_of(heap.names.text(type_row.name), heap.names.text(type_row.namespace))
+}
+
+/// The shape of the classes with a name, in a namespace.
+fn shape_of(name: &str, namespace: &str) -> Option<&'static Shape> {
     known_shapes()
         .find(|shape| shape.names.contains(&name) && namespace.starts_with(shape.namespace))
 }
@@ -196,26 +204,29 @@ fn declared(
     heap: &Heap<'_>,
     shapes: &[Option<&'static Shape>],
 ) -> Vec<(usize, Option<&'static Shape>)> {
-    let known = |class: &str| {
-        known_shapes().find(|shape| shape.namespace.is_empty() && shape.names.contains(&class))
-    };
-    let mut seen: Vec<bool> = shapes.iter().map(Option::is_some).collect();
+    // The number of objects of each type that are still to be examined.
+    let mut left: Vec<u8> =
+        shapes.iter().map(|shape| if shape.is_some() { 0 } else { MOST_EXAMINED }).collect();
     let mut found = Vec::new();
     for object in heap.objects() {
         let row = heap.type_id(object).0 as usize;
-        if seen[row] {
+        if left[row] == 0 {
             continue;
         }
-        seen[row] = true;
+        left[row] -= 1;
         if heap.array(object).is_some() {
             continue;
         }
+        let namespace = heap.names.text(heap.types[row].namespace);
         let mut shape = None;
         heap.each_field(object, |field| {
-            shape = known(field.class);
+            if !field.class.is_empty() {
+                shape = shape_of(field.class, namespace);
+            }
             if shape.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         if shape.is_some() {
+            left[row] = 0;
             found.push((row, shape));
         }
     }

@@ -222,7 +222,14 @@ pub trait ObjectValues: Send + Sync {
     /// Passes the fields of an object in the order of their declaration, those of its own class
     /// first. For a class object, passes its static fields.
     fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
-        fields_by_references(heap, object, |reference| self.held(heap, reference), each);
+        let class = |reference| self.declared_by(heap, object, reference);
+        fields_by_references(heap, object, class, |reference| self.held(heap, reference), each);
+    }
+
+    /// The class that declares the field of a reference of an object: for the default of
+    /// [`ObjectValues::fields`]. Empty if the file does not state it.
+    fn declared_by<'v>(&'v self, _heap: &'v Heap<'_>, _: ObjectId, _: Reference) -> &'v str {
+        ""
     }
 
     /// The value that a reference of an object leads to: for the default of [`ObjectValues::fields`]
@@ -382,7 +389,7 @@ impl Heap<'_> {
     pub fn each_field(&self, object: ObjectId, mut each: impl FnMut(Field<'_>) -> ControlFlow<()>) {
         match &self.values {
             Some(values) => values.fields(self, object, &mut each),
-            None => fields_by_references(self, object, target, &mut each),
+            None => fields_by_references(self, object, |_| "", target, &mut each),
         }
     }
 
@@ -431,16 +438,17 @@ fn target(reference: Reference) -> FieldValue<'static> {
     FieldValue::Object(reference.target)
 }
 
-fn fields_by_references(
-    heap: &Heap<'_>,
+fn fields_by_references<'h>(
+    heap: &'h Heap<'_>,
     object: ObjectId,
+    class: impl Fn(Reference) -> &'h str,
     held: impl Fn(Reference) -> FieldValue<'static>,
     each: &mut EachField<'_>,
 ) {
     for reference in heap.references_at(object, heap.fields_of(object)) {
         let LabelKind::Field(name) = reference.label.kind() else { continue };
-        let (name, value) = (heap.names.text(name), held(reference));
-        if each(Field { class: "", name, type_name: "", value }).is_break() {
+        let (class, name) = (class(reference), heap.names.text(name));
+        if each(Field { class, name, type_name: "", value: held(reference) }).is_break() {
             return;
         }
     }

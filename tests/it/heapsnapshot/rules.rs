@@ -431,6 +431,29 @@ fn entries_of_maps_and_sets_are_found_in_their_tables() {
 }
 
 #[test]
+fn classes_derived_from_map_and_set_are_collections() {
+    let mut snapshot = Snapshot::new();
+    // V8 names the prototype of a class after its base class: `class Cache extends Map`, `class Lru extends
+    // Cache`, and `class Seats extends Desk` with a property of its own.
+    let [of_lru, of_cache, of_tags, of_desk] =
+        ["Cache", "Map", "Set", "Desk"].map(|name| snapshot.object(name, 24));
+    let [lru, tags, seats] = ["Lru", "Tags", "Seats"].map(|name| snapshot.object(name, 32));
+    let prototypes = [(lru, of_lru), (of_lru, of_cache), (tags, of_tags), (seats, of_desk)];
+    for (object, prototype) in prototypes {
+        snapshot.edge(object, "property", "__proto__", prototype);
+    }
+    for (number, object) in ["1", "2", "3"].into_iter().zip([lru, tags, seats]) {
+        let table = snapshot.node("array", "", 152);
+        snapshot.edge(1, "element", number, object).edge(object, "internal", "table", table);
+    }
+    let bytes = snapshot.bytes();
+    let heap = load(&bytes);
+    let collections = Collections::of(&heap);
+    let kind = |node: usize| collections.kind(ObjectId(node as u32)).map(|kind| kind.name());
+    assert_eq!([kind(lru), kind(tags), kind(seats)], [Some("map"), Some("set"), None]);
+}
+
+#[test]
 fn samples_of_a_recording_are_generations() {
     let mut snapshot = Snapshot::new();
     let nodes = [1, 2, 3, 4].map(|number| {

@@ -1,5 +1,6 @@
 //! Texts, numbers and names of nodes, decoded from the file when they are requested.
 
+use super::edges::PROTOTYPE;
 use super::entries::Tables;
 use super::locations::Locations;
 use super::originals::Originals;
@@ -10,6 +11,7 @@ use crate::model::heap::{
 use crate::model::names::Names;
 use crate::model::values::hash;
 use std::borrow::Cow;
+use std::iter;
 use std::sync::OnceLock;
 
 pub(super) struct NodeNames<'a> {
@@ -23,8 +25,8 @@ pub(super) struct NodeNames<'a> {
     pub(super) most_units: OnceLock<usize>,
 }
 
-/// Labels of references to the parts of a value. Only files with numeric values have references to
-/// lengths, hashes and numbers.
+/// Labels of references to the parts of a value, to the table of a Map, and to prototypes. Only files with
+/// numeric values have references to lengths, hashes and numbers.
 pub(super) struct Labels {
     first: Label,
     second: Label,
@@ -32,12 +34,16 @@ pub(super) struct Labels {
     length: Label,
     hash: Label,
     truncated: Label,
+    table: Label,
+    prototype: Label,
 }
 
 /// The most UTF-16 units of a text that V8 writes without `--heap-snapshot-string-limit`.
 const USUAL_UNITS: usize = 1024;
 /// The most parts of a concatenated text that are joined.
 const MOST_PARTS: usize = 1024;
+/// The most prototypes of an object that are examined for a class of V8.
+const MOST_PROTOTYPES: usize = 8;
 
 impl Labels {
     pub(super) fn of(names: &mut Names) -> Self {
@@ -49,6 +55,8 @@ impl Labels {
             length: label("length"),
             hash: label("hash"),
             truncated: label("truncated"),
+            table: label("table"),
+            prototype: label(PROTOTYPE),
         }
     }
 }
@@ -196,6 +204,23 @@ impl ObjectValues for NodeNames<'_> {
             Value::Integer(hash) => Some(hash as u64),
             _ => None,
         }
+    }
+
+    /// Map or Set for the table of a class that is derived from one: V8 names the prototype of a derived
+    /// class after the base class.
+    fn declared_by<'v>(
+        &'v self,
+        heap: &'v Heap<'_>,
+        object: ObjectId,
+        reference: Reference,
+    ) -> &'v str {
+        if reference.label != self.labels.table {
+            return "";
+        }
+        let above = |object: &ObjectId| target(heap, *object, self.labels.prototype);
+        let prototypes = iter::successors(above(&object), above).take(MOST_PROTOTYPES);
+        let mut names = prototypes.map(|prototype| heap.type_name(prototype));
+        names.find(|name| matches!(*name, "Map" | "Set")).unwrap_or_default()
     }
 
     /// The number, if the target represents one, else the target.
