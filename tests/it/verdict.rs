@@ -595,6 +595,8 @@ fn a_variable_of_an_outer_function_is_named_with_its_file_and_not_by_who_reaches
 fn a_field_of_a_class_is_named_and_not_a_variable_of_a_library() {
     let expected = [
         ("/srv/app/shop.js", "shop.js: store.sessions"),
+        // Dots in the name of a file do not make the path of fields longer.
+        ("/srv/app/shop.v1.2.3.min.js", "shop.v1.2.3.min.js: store.sessions"),
         ("/srv/packages/session/index.js", "lib.MemoryStore.sessions"),
     ];
     for (file, expected) in expected {

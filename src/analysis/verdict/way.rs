@@ -96,7 +96,8 @@ impl<'h> Way<'h> {
     pub(super) fn better(mut self, place: Option<Place>) -> Option<Place> {
         if let Some(known) = self.known.take() {
             let exact = place.filter(|place| {
-                let is_short = place.label.matches('.').count() < MOST_PARTS;
+                let path = place.label.rsplit(FILE).next().unwrap_or_default();
+                let is_short = path.matches('.').count() < MOST_PARTS;
                 place.is_program == Some(true)
                     && !place.is_local
                     && is_short
