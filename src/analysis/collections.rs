@@ -221,12 +221,13 @@ fn declared(
         let mut shape = None;
         heap.each_field(object, |field| {
             if !field.class.is_empty() {
+                // All objects of the type have fields of the same classes.
+                left[row] = 0;
                 shape = shape_of(field.class, namespace);
             }
             if shape.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         if shape.is_some() {
-            left[row] = 0;
             found.push((row, shape));
         }
     }
