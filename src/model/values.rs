@@ -222,14 +222,7 @@ pub trait ObjectValues: Send + Sync {
     /// Passes the fields of an object in the order of their declaration, those of its own class
     /// first. For a class object, passes its static fields.
     fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
-        let class = |reference| self.declared_by(heap, object, reference);
-        fields_by_references(heap, object, class, |reference| self.held(heap, reference), each);
-    }
-
-    /// The class that declares the field of a reference of an object: for the default of
-    /// [`ObjectValues::fields`]. Empty if the file does not state it.
-    fn declared_by<'v>(&'v self, _heap: &'v Heap<'_>, _: ObjectId, _: Reference) -> &'v str {
-        ""
+        fields_by_references(heap, object, |_| "", |reference| self.held(heap, reference), each);
     }
 
     /// The value that a reference of an object leads to: for the default of [`ObjectValues::fields`]
@@ -438,7 +431,9 @@ fn target(reference: Reference) -> FieldValue<'static> {
     FieldValue::Object(reference.target)
 }
 
-fn fields_by_references<'h>(
+/// Passes the references of an object that are fields. `class` returns the class that declares a field,
+/// `held` its value.
+pub(crate) fn fields_by_references<'h>(
     heap: &'h Heap<'_>,
     object: ObjectId,
     class: impl Fn(Reference) -> &'h str,

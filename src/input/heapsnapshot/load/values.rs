@@ -9,8 +9,9 @@ use crate::model::heap::{
     FieldValue, Heap, Label, ObjectId, ObjectValues, Reference, SourceLocation, TypeKind, Value,
 };
 use crate::model::names::Names;
-use crate::model::values::hash;
+use crate::model::values::{EachField, fields_by_references, hash};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::iter;
 use std::sync::OnceLock;
 
@@ -43,7 +44,9 @@ const USUAL_UNITS: usize = 1024;
 /// The most parts of a concatenated text that are joined.
 const MOST_PARTS: usize = 1024;
 /// The most prototypes of an object that are examined for a class of V8.
-const MOST_PROTOTYPES: usize = 8;
+const MOST_PROTOTYPES: usize = 4;
+/// The most references of an object that are searched for its prototype, which comes after its properties.
+const MOST_REFERENCES: usize = 256;
 
 impl Labels {
     pub(super) fn of(names: &mut Names) -> Self {
@@ -168,6 +171,21 @@ impl NodeNames<'_> {
     }
 }
 
+impl NodeNames<'_> {
+    /// Map or Set, if the class of an object is derived from one; empty if not. V8 names the prototype of a
+    /// derived class after the base class.
+    fn collection<'h>(&self, heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
+        let above = |object: &ObjectId| {
+            let mut references = heap.references_of(*object).take(MOST_REFERENCES);
+            let prototype = references.find(|other| other.label == self.labels.prototype);
+            prototype.map(|prototype| prototype.target)
+        };
+        let prototypes = iter::successors(above(&object), above).take(MOST_PROTOTYPES);
+        let mut names = prototypes.map(|prototype| heap.type_name(prototype));
+        names.find(|name| matches!(*name, "Map" | "Set")).unwrap_or_default()
+    }
+}
+
 impl ObjectValues for NodeNames<'_> {
     fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         match heap.type_of(object).kind {
@@ -206,21 +224,17 @@ impl ObjectValues for NodeNames<'_> {
         }
     }
 
-    /// Map or Set for the table of a class that is derived from one: V8 names the prototype of a derived
-    /// class after the base class.
-    fn declared_by<'v>(
-        &'v self,
-        heap: &'v Heap<'_>,
-        object: ObjectId,
-        reference: Reference,
-    ) -> &'v str {
-        if reference.label != self.labels.table {
-            return "";
-        }
-        let above = |object: &ObjectId| target(heap, *object, self.labels.prototype);
-        let prototypes = iter::successors(above(&object), above).take(MOST_PROTOTYPES);
-        let mut names = prototypes.map(|prototype| heap.type_name(prototype));
-        names.find(|name| matches!(*name, "Map" | "Set")).unwrap_or_default()
+    /// The table of a Map or a Set is a field of these classes, also in objects of derived classes.
+    fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
+        let collection = OnceCell::new();
+        let class = |reference: Reference| {
+            if reference.label == self.labels.table {
+                *collection.get_or_init(|| self.collection(heap, object))
+            } else {
+                ""
+            }
+        };
+        fields_by_references(heap, object, class, |reference| self.held(heap, reference), each);
     }
 
     /// The number, if the target represents one, else the target.
