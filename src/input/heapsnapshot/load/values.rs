@@ -169,9 +169,7 @@ impl NodeNames<'_> {
             _ => named,
         }
     }
-}
 
-impl NodeNames<'_> {
     /// Map or Set, if the class of an object is derived from one; empty if not. V8 names the prototype of a
     /// derived class after the base class.
     fn collection<'h>(&self, heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
