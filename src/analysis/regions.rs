@@ -105,6 +105,12 @@ impl<'d> Regions<'d> {
                     edges.push((from, to));
                 }
             });
+            // Few regions may have very many references to each other.
+            if edges.len() > BLOCK as usize {
+                edges.sort_unstable();
+                edges.dedup();
+                edges.shrink_to_fit();
+            }
             edges
         });
         let total = blocks.iter().map(Vec::len).sum();

@@ -539,8 +539,9 @@ fn a_page_states_the_options_that_its_numbers_depend_on() {
         page(&["--metric", "alloc", "--thread=allocator", "--focus=Shop.*", file]);
     let top = json(&["top", "--metric=alloc", "--thread=allocator", "--focus=Shop.*", "-n1", file]);
     assert_eq!(data["trees"][0]["total"][0], top["total"]["value"]);
-    // The commands of the page were without the focus.
+    // The commands of the page were without the focus. `query` has none of these options.
     assert_eq!(data["options"], " --metric=alloc --thread=allocator '--focus=Shop.*'");
+    assert_eq!(data["reading"], "");
     let given = [["metric", "alloc"], ["thread", "allocator"], ["focus", "Shop.*"]];
     assert_eq!(data["given"], serde_json::json!(given));
     assert!(data["tiles"][0]["value"].as_str().unwrap().ends_with(" alloc"), "{}", data["tiles"]);
@@ -555,7 +556,7 @@ fn a_page_states_the_files_that_its_names_come_from() {
     let map = fixture("names/app.min.js.map");
     let file = fixture("names/app.min.cpuprofile");
     let (_, data) = page(&["--source-maps", map.to_str().unwrap(), file.to_str().unwrap()]);
-    assert_eq!(data["options"], " --source-maps app.min.js.map");
+    assert_eq!(data["reading"], " --source-maps app.min.js.map");
 }
 
 /// The rows were numbers of micro- and nanoseconds without a unit.

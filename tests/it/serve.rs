@@ -205,7 +205,7 @@ fn each_snapshot_has_a_page_and_documents_of_its_own() {
     let page = |path: &str| String::from_utf8(server.get(path).body).unwrap();
     assert!(page("").contains("\"snapshots\":[0,1,2"), "{}", page(""));
     let of_first = page("?snapshot=0");
-    assert!(of_first.contains("\"options\":\" --snapshot 0\""), "{of_first}");
+    assert!(of_first.contains("\"reading\":\" --snapshot 0\""), "{of_first}");
     let document = |path: &str| -> serde_json::Value {
         serde_json::from_slice(&server.get(path).body).unwrap()
     };

@@ -102,7 +102,8 @@ fn report(
     report.sql = args.live && cfg!(feature = "query");
     report.given = args.profile.pairs();
     let of_profile = args.profile.words().into_iter().map(|word| format!(" {}", shell_word(&word)));
-    report.options = args.heap.public_words() + names + &of_profile.collect::<String>();
+    report.reading = args.heap.public_words() + names;
+    report.options = of_profile.collect();
     report.filters = args.profile.narrow.json().and_then(|on| serde_json::to_value(on).ok());
     let words = args.profile.narrow.words();
     if !words.is_empty() {
@@ -188,9 +189,10 @@ fn made_by(report: &Report, subject: Subject<'_>) -> String {
     let between = if subject.files > 2 { "… " } else { "" };
     let old = report.old.as_ref().map(|old| format!("{old} {between}")).unwrap_or_default();
     format!(
-        "Made by dumptool {} report {old}{}{}",
+        "Made by dumptool {} report {old}{}{}{}",
         env!("CARGO_PKG_VERSION"),
         report.quoted,
+        report.reading,
         report.options
     )
 }

@@ -33,15 +33,11 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let describe = || {
         let verdict = loaded.verdict();
         let most = session.rows(args.limit, SHOWN).min(verdict.suspects.len());
-        let words = match most {
-            // The sentence that nothing stands out rarely needs a path, so it is found on first use.
-            0 => Words::new(loaded, &analysed, verdict.usual.first().into_iter(), session),
-            _ => {
-                let described = verdict.suspects[..most].iter();
-                Words::new(loaded, &analysed, described, session).with_ways()
-            }
-        };
-        (verdict, most, words)
+        let usual = verdict.usual.first().filter(|_| most == 0);
+        let described = verdict.suspects[..most].iter().chain(usual);
+        let words = Words::new(loaded, &analysed, described, session);
+        // The sentence that nothing stands out rarely needs a path, so it is found on first use.
+        (verdict, most, if most == 0 { words } else { words.with_ways() })
     };
     let ((verdict, most, words), wasted) =
         parallel::join(describe, || Outstanding::of(heap, tree, &analysed.measured(read)));

@@ -39,7 +39,9 @@ pub struct Report {
     pub snapshots: Vec<u64>,
     /// The name of the file, quoted for a shell.
     pub quoted: String,
-    /// Options that commands need to read the same heap, each after a space.
+    /// Options that commands need to read the same file with the same names, each after a space.
+    pub reading: String,
+    /// Options of commands about profiles that choose what the page shows, each after a space.
     pub options: String,
     /// The active filters, in the form that other documents use.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -316,7 +318,7 @@ const SCRIPT: &str = concat!(
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "EZirBwRp5l/NyI675bdpoSnBmS4B23tSyho0xbUnQBQ=";
-const SCRIPT_HASH: &str = "UOIE9cSDsYR3xRVPP4NjJ+PK62OnLoNTItsIhn8eLU8=";
+const SCRIPT_HASH: &str = "fnHCKV5BabeHwuKRAAdAsUA1aTx+PMi3/MIUEzHWu/0=";
 
 impl Report {
     /// Creates a report without content.

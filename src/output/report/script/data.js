@@ -8,8 +8,8 @@ const threadTable = () => (isHeap ? undefined : report.tables.find((table) => ta
 const isText = (column) => column.kind === "name" || column.kind === "text";
 const value = (column, row) => (column.kind === "name" ? name(column.values[row]) : column.values[row]);
 const shell = (word) => (/^[\w.,/:=@%+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'");
-const commandFor = (verb, ...words) => ["dumptool", verb, report.quoted + report.options, ...words.map(shell)].join(" ");
-const serveCommand = () => "dumptool serve " + (report.old ? shell(report.old) + " " : "") + report.quoted + report.options;
+const commandFor = (verb, ...words) => ["dumptool", verb, report.quoted + report.reading + report.options, ...words.map(shell)].join(" ");
+const serveCommand = () => "dumptool serve " + (report.old ? shell(report.old) + " " : "") + report.quoted + report.reading + report.options;
 // The line of an object in the tree of the page, or -1.
 const lineOf = (id) => (trees.length && trees[0].object ? trees[0].object.findIndex((at) => name(at) === id) : -1);
 const label = (tree, at) => plain(name(tree.name[at])) || "(unnamed)";

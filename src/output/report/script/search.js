@@ -1,6 +1,6 @@
 // Switches to another snapshot in the same view. The address contains the snapshot, so back, reload and a copied link keep it.
 const snapshotBox = () => {
-  const select = make("select"), shown = +(chosenSnapshot.snapshot ?? /--snapshot (\d+)/.exec(report.options)?.[1] ?? report.snapshots.at(-1));
+  const select = make("select"), shown = +(chosenSnapshot.snapshot ?? /--snapshot (\d+)/.exec(report.reading)?.[1] ?? report.snapshots.at(-1));
   select.setAttribute("aria-label", "Snapshot");
   select.append(...report.snapshots.map((number) => Object.assign(make("option", "", "Snapshot " + number), { value: number, selected: number === shown })));
   select.onchange = () => { location.href = "?snapshot=" + select.value + location.hash; };

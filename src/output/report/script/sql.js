@@ -2,11 +2,8 @@
 const SQL = "select type, count(*) as objects, sum(shallow_bytes) as shallow_bytes\nfrom objects\ngroup by type\norder by 3 desc\nlimit 20";
 const sqlView = async (route) => {
   const title = "SQL", text = route.options.q || "", statement = text || (isHeap ? SQL : "select * from functions limit 20");
-  if (!report.live) {
-    // `query` has the options for heaps. Those for profiles choose what the page shows, which is for SQL to choose.
-    const words = [report.quoted + (isHeap ? report.options : ""), shell(statement.replace(/\n/g, " "))];
-    return { title, content: [elsewhere(["dumptool query", ...words].join(" "))] };
-  }
+  // `query` has no options that choose a part of a profile: the statement does.
+  if (!report.live) return { title, content: [elsewhere(["dumptool query", report.quoted + report.reading, shell(text || statement.replace(/\n/g, " "))].join(" "))] };
   const box = make("textarea", "sql mono", statement), result = make("div");
   box.rows = 7;
   box.spellcheck = false;
