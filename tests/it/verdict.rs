@@ -222,6 +222,40 @@ fn the_entries_of_a_map_are_named_and_not_its_nodes() {
     assert_eq!(planted.first(), expected);
 }
 
+/// The full buckets of a Go map have further ones, which are not in its array of buckets.
+#[test]
+fn entries_in_overflow_buckets_count() {
+    let mut planted = Planted::default();
+    let [map, bucket, ticket] =
+        ["rt.Map", "rt.Node", "app.Ticket"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let buckets = planted.of("[]rt.Node", "", TypeKind::Array);
+    let map = planted.add(map, 48, None, "app.TICKETS");
+    let buckets = planted.add(buckets, 8000, Some(map), "buckets");
+    let overflow = planted.add(bucket, 80, Some(buckets), "overflow");
+    let further = planted.add(bucket, 80, Some(overflow), "overflow");
+    for (owner, entries) in [(buckets, 800), (overflow, 8), (further, 3)] {
+        (0..entries).for_each(|_| _ = planted.add(ticket, 100, Some(owner), "elems"));
+    }
+    let (kind, of, count, ..) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Collection, "app.Ticket", 811));
+}
+
+/// The runtime has all goroutines in a list. Those that wait hold nothing else on the heap.
+#[test]
+fn threads_with_one_stack_are_a_finding_though_the_runtime_also_holds_them() {
+    let mut planted = Planted::default();
+    let [list, worker] =
+        ["rt.List", "rt.Worker"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let list = planted.add(list, 16, None, "rt.all");
+    for _ in 0..400 {
+        let worker = planted.add(worker, 416, Some(list), "[]");
+        planted.threads.push(worker);
+    }
+    let verdict = planted.verdict();
+    let first = verdict.suspects.first().unwrap_or_else(|| panic!("{verdict:?}"));
+    assert_eq!((first.kind, first.count, first.bytes), (SuspectKind::Threads, 400, 400 * 416));
+}
+
 /// Several threads look at parts of so many entries.
 #[test]
 fn many_entries_are_counted_as_few_are() {

@@ -153,25 +153,31 @@ pub(super) fn threads(
         groups[*group as usize].0.push(thread);
     }
     for (&top, &holder) in partition.tops.iter().zip(&holder) {
-        if !matches!(holder, ALL | NOTHING) {
+        if !is_shared(holder) {
             let group = &mut groups[holder as usize - 1].1;
             group.heads.push(top);
             group.bytes = group.bytes.saturating_add(scene.bytes(top));
         }
     }
-    let is_found = |(threads, group): &(Vec<u32>, Group)| {
-        threads.len() >= enough.threads
-            && group.bytes >= enough.bytes
-            && (enough.locals || !is_thread_local(scene, group))
-    };
-    let found: Vec<bool> = groups.iter().map(is_found).collect();
     // The object of a thread belongs to the objects that its stack holds.
     let of_object: FxHashMap<u32, u32> = (scene.heap().threads.iter().zip(&group_of))
         .filter_map(|(thread, group)| Some((scene.number(thread.object?)?, *group)))
         .collect();
+    let mut own = vec![0_u64; groups.len()];
+    for (&top, _) in partition.tops.iter().zip(&holder).filter(|(_, holder)| is_shared(**holder)) {
+        if let Some(own) = of_object.get(&top).and_then(|group| own.get_mut(*group as usize)) {
+            *own = own.saturating_add(scene.own(top));
+        }
+    }
+    let is_found = |((threads, group), own): (&(Vec<u32>, Group), &u64)| {
+        threads.len() >= enough.threads
+            && group.bytes.saturating_add(*own) >= enough.bytes
+            && (enough.locals || !is_thread_local(scene, group))
+    };
+    let found: Vec<bool> = groups.iter().zip(&own).map(is_found).collect();
     let mut others = Vec::new();
     for (&top, &holder) in partition.tops.iter().zip(&holder) {
-        let is_thread = matches!(holder, ALL | NOTHING);
+        let is_thread = is_shared(holder);
         let group = if is_thread { of_object.get(&top).copied() } else { Some(holder - 1) };
         match group.filter(|group| found[*group as usize]) {
             None => others.push(top),
@@ -186,6 +192,11 @@ pub(super) fn threads(
     let groups = groups.into_iter().zip(found).filter(|(_, found)| *found);
     let candidates = groups.map(|((threads, group), _)| Candidate::of_threads(threads, group));
     (candidates.collect(), others)
+}
+
+/// Whether an owner is not held by threads with one stack only.
+fn is_shared(holder: u32) -> bool {
+    matches!(holder, ALL | NOTHING)
 }
 
 /// Whether most of the memory that threads hold is in their thread-local variables.

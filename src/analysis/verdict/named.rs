@@ -261,6 +261,8 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
     /// tell, and for a single one without a field for the number: what it holds is more informative.
     fn entries(&mut self, collection: ObjectId) -> Option<u64> {
         let (heap, collections) = (self.scene.heap(), self.collections);
+        // Where a reader knows the number of places, it has read how many of them are taken.
+        let taken = || heap.room(collection).filter(|room| room.is_collection && room.capacity > 0);
         let count = || {
             let mut count = match heap.value(collection) {
                 Value::Length(length) => length,
@@ -274,7 +276,8 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
             }
             (count > 1).then_some(count)
         };
-        let size = || collections.size(collection).or_else(count);
+        let stated = || collections.size(collection).or_else(|| taken().map(|room| room.used));
+        let size = || stated().or_else(count);
         *self.entries.entry(collection).or_insert_with(size)
     }
 

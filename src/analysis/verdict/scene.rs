@@ -31,7 +31,7 @@ pub(super) struct Scene<'s, 'a> {
     /// By type.
     roles: Vec<Role>,
     /// By type: the first one of its kind with its name, because class loaders define classes again.
-    /// Texts that consist of others have the type of those.
+    /// Texts that consist of others have the type of those, and arrays of parts that of the parts.
     kin_of: Vec<u32>,
     /// The type of texts that may consist of others, which are then parts of them.
     rope: Option<u32>,
@@ -143,6 +143,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             rope = piece.map(|piece| piece as u32);
             kin_of[row] = rope.unwrap_or(kin_of[row]);
         }
+        join_arrays_of_parts(heap, &roles, &mut kin_of);
         let mut count = FxHashMap::default();
         for loader in loaders {
             *count.entry(kin_of[heap.type_id(loader).0 as usize]).or_default() += 1;
@@ -383,6 +384,18 @@ impl<'s, 'a> Scene<'s, 'a> {
         let is_whole = group.inner.is_empty() && self.rope != Some(group.kin);
         let is_other = move |child: &u32| is_whole || self.kin(*child) != group.kin;
         members.iter().flat_map(|member| self.children(*member)).filter(is_other)
+    }
+}
+
+/// Gives arrays of parts the kin of the parts. The overflow buckets of a Go map are parts like those in its array.
+fn join_arrays_of_parts(heap: &Heap<'_>, roles: &[Role], kin_of: &mut [u32]) {
+    let name = |row: usize| heap.names.text(heap.types[row].name);
+    let parts = || (0..roles.len()).filter(|row| roles[*row] == Role::Inside);
+    let rows: FxHashMap<&str, usize> = parts().map(|row| (name(row), row)).collect();
+    for row in parts() {
+        if let Some(part) = name(row).strip_prefix("[]").and_then(|part| rows.get(part)) {
+            kin_of[row] = kin_of[*part];
+        }
     }
 }
 
