@@ -109,7 +109,12 @@ impl GoDetails {
     }
 
     fn summarize_roots(&self, to: &mut Summary) {
-        let frames = phrase![Amount::Counted(self.stack_frames, "frame", "frames")];
+        let frames = Amount::Counted(self.stack_frames, "frame", "frames");
+        // Goroutines that leak may take more memory outside the heap than on it.
+        let frames = match self.memstats.as_ref().map_or(0, |memstats| memstats.of("StackInuse")) {
+            0 => phrase![frames],
+            stacks => phrase![frames, " on ", Amount::Bytes(stacks), " of stacks"],
+        };
         let reasons = self.goroutines.wait_reasons.iter().take(3);
         let reasons =
             reasons.map(|reason| phrase![Amount::Count(reason.count), format!(" {}", reason.name)]);
@@ -141,10 +146,13 @@ impl GoDetails {
 pub struct GoMemstats(pub Vec<(&'static str, u64)>);
 
 impl GoMemstats {
+    /// A statistic by its name in `runtime.MemStats`. 0 if the file ends before it.
+    fn of(&self, name: &str) -> u64 {
+        self.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value)
+    }
+
     fn summarize(&self, to: &mut Summary) {
-        let of = |name: &str| {
-            self.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value)
-        };
+        let of = |name| self.of(name);
         // GOGC=off sets the goal so high that it is never reached.
         let next = match of("NextGC") {
             goal if goal >= 1 << 60 => phrase!["GC off"],
