@@ -47,6 +47,9 @@ pub enum Role {
     Listeners,
     /// A field that puts a mark before the name of its object, as in `%main::cache` of Perl.
     Sigil(&'static str),
+    /// An object that holds variables of functions that are still running or may run again, without their names.
+    /// With a description of such a variable.
+    Variables(&'static str),
     /// An object through which everything is reached, such as the global object of a page.
     Passage,
 }

@@ -159,6 +159,9 @@ pub(super) fn anchored(
             )
         }
         Role::Closure if field == CONTEXT && !parts.is_empty() => scope(scene, at, parts),
+        Role::Variables(one) if parts.is_empty() => {
+            Some(Some(Place::of(one.to_owned(), Some(true))))
+        }
         Role::File(name) => {
             let file = file_name(scene, at, name)?;
             Some(Some(joined_as(scene, file + FILE, Some(true), parts)))

@@ -164,6 +164,8 @@ const ROLES: Roles = &[
     ("Str", Runtime),
     ("Int", Runtime),
     ("Num", Runtime),
+    // The serialization context of a module: its precompiled objects.
+    ("SCRef", Runtime),
     ("SpeshLog", Runtime),
     ("StaticFrameSpesh", Hidden),
     ("STable<*", Hidden),

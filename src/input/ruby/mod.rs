@@ -29,7 +29,7 @@ mod values;
 
 use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 use crate::model::roles::{Role, Roles};
-use Role::{Closure, Collection, Hidden, Runtime, Thread};
+use Role::{Closure, Collection, Hidden, Runtime, Thread, Variables};
 
 pub use records::{Rec, for_each_record};
 
@@ -67,6 +67,8 @@ const ROLES: Roles = &[
     ("RubyVM*", Hidden),
     ("Proc", Closure),
     ("Method", Closure),
+    // The constant TOPLEVEL_BINDING holds the local variables of the main program.
+    ("Binding", Variables("a local variable of a Binding")),
     ("Thread", Thread),
     ("Fiber", Thread),
     ("Hash", Collection("hash")),
