@@ -128,7 +128,8 @@ const ROLES: Roles = &[
     ("map.group*", Inside),
     ("map.bucket*", Inside),
     ("bucket[*", Inside),
-    ("map[* table", Inside),
+    // Tables of maps, and the directories of pointers to them, which may be for a single table.
+    ("*map[* table", Inside),
     ("map[*", Collection("map")),
     ("hash<*", Collection("map")),
     ("sync.Map", Collection("map")),
