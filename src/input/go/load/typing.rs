@@ -193,10 +193,12 @@ impl Typing<'_, '_> {
                     ),
                     None => (String::new(), TypeKind::Instance),
                 },
-                Shape::Type { .. } | Shape::Element { .. } | Shape::Runtime { .. } => (
-                    self.name(*shape, &found.headers),
-                    if *plain { TypeKind::Bytes } else { TypeKind::Instance },
-                ),
+                Shape::Type { .. } | Shape::Element { .. } | Shape::Runtime { .. } => {
+                    let name = self.name(*shape, &found.headers);
+                    // The program's own structs are instances, even if they contain numbers only.
+                    let is_data = *plain && package_of(&name).is_empty();
+                    (name, if is_data { TypeKind::Bytes } else { TypeKind::Instance })
+                }
             };
             Type { name: names.intern(&name), namespace: names.intern(package_of(&name)), kind }
         })

@@ -93,12 +93,15 @@ impl Propagation<'_, '_, '_, '_> {
             (false, true) => format!("{name} header{guess}"),
             (false, false) => format!("{name}{guess}"),
         };
+        let package = package.as_deref().unwrap_or_else(|| package_of(&name));
         let kind = match (has_pointers, is_array) {
-            (false, _) => TypeKind::Bytes,
             (true, true) => TypeKind::Array,
             (true, false) => TypeKind::Instance,
+            // The program's own structs are instances, even if they contain numbers only.
+            (false, false) if !package.is_empty() => TypeKind::Instance,
+            (false, _) => TypeKind::Bytes,
         };
-        let namespace = names.intern(package.as_deref().unwrap_or_else(|| package_of(&name)));
+        let namespace = names.intern(package);
         Type { name: names.intern(&name), namespace, kind }
     }
 
