@@ -143,16 +143,12 @@ impl Descent {
                 if fans(best, step) || self.is_entry(scene, best, step) { step } else { best }
             });
         }
-        let plain = || steps().find(|step| matches!(role(*step), Role::Runtime | Role::Slice));
-        let nested = || {
-            let collections = steps().filter(|step| is_collection(role(*step)));
-            collections.reduce(|best, step| if fans(best, step) { step } else { best })
-        };
+        let more = |best: usize, step: usize| if fans(best, step) { step } else { best };
+        let is_plain = |role: Role| role == Role::Runtime || is_collection(role);
         first(&[Role::Slice, Role::Closure])
-            .or_else(plain)
-            .or_else(nested)
+            .or_else(|| steps().filter(|step| is_plain(role(*step))).reduce(more))
             .or_else(|| first(&[Role::Thread]))
-            .or_else(|| steps().next())
+            .or_else(|| steps().reduce(more))
             .unwrap_or(self.steps.len() - 1)
     }
 

@@ -139,6 +139,8 @@ const ROLES: Roles = &[
     ("[]*", Inside),
     ("func*", Closure),
     ("string", Runtime),
+    // The words of a string or a slice in an interface.
+    ("* header", Inside),
     ("(tiny block)", Runtime),
     ("(weak handle)", Runtime),
     ("time.Ticker", Timer),
