@@ -406,7 +406,7 @@ impl Candidate {
             }
         };
         for (number, bytes) in self.externals(scene) {
-            let sum = &mut sums[scene.kin(number) as usize].1;
+            let sum = &mut sums[scene.shown_as(number) as usize].1;
             *sum = sum.wrapping_sub(bytes);
         }
         let parts = (0..).zip(sums).filter(|(_, (_, bytes))| *bytes > 0);
@@ -434,11 +434,11 @@ fn sums_by_type(
             for (head, range) in part {
                 for number in range {
                     let retained = scene.bytes(number);
-                    let (count, bytes) = &mut sums[scene.kin(number) as usize];
+                    let (count, bytes) = &mut sums[scene.shown_as(number) as usize];
                     *count += 1;
                     *bytes = bytes.wrapping_add(retained);
                     if number != head {
-                        let above = &mut sums[scene.kin(scene.dominator(number)) as usize].1;
+                        let above = &mut sums[scene.shown_as(scene.dominator(number)) as usize].1;
                         *above = above.wrapping_sub(retained);
                     }
                 }

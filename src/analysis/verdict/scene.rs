@@ -31,8 +31,11 @@ pub(super) struct Scene<'s, 'a> {
     /// By type.
     roles: Vec<Role>,
     /// By type: the first one of its kind with its name, because class loaders define classes again.
-    /// Texts that consist of others have the type of those, and arrays of parts that of the parts.
+    /// Texts that consist of others have the type of those, and arrays and inner classes of parts that of the
+    /// parts.
     kin_of: Vec<u32>,
+    /// The same, where each part has its own type.
+    shown_as: Vec<u32>,
     /// The type of texts that may consist of others, which are then parts of them.
     rope: Option<u32>,
     /// By number, from 1. The tree is walked in the order of numbers, in which the types of objects
@@ -143,7 +146,8 @@ impl<'s, 'a> Scene<'s, 'a> {
             rope = piece.map(|piece| piece as u32);
             kin_of[row] = rope.unwrap_or(kin_of[row]);
         }
-        join_arrays_of_parts(heap, &roles, &mut kin_of);
+        let shown_as = kin_of.clone();
+        join_parts(heap, &roles, &mut kin_of);
         let mut count = FxHashMap::default();
         for loader in loaders {
             *count.entry(kin_of[heap.type_id(loader).0 as usize]).or_default() += 1;
@@ -152,7 +156,7 @@ impl<'s, 'a> Scene<'s, 'a> {
         let references = heap.objects().take(PART).flat_map(|object| heap.references_of(object));
         let has_labels =
             references.map(|reference| reference.label.kind()).any(|kind| kind != LabelKind::None);
-        Self { survey, roles, kin_of, rope, types, loaders: count, has_labels, named }
+        Self { survey, roles, kin_of, shown_as, rope, types, loaders: count, has_labels, named }
     }
 
     /// The role of a name in the table of the runtime.
@@ -231,6 +235,12 @@ impl<'s, 'a> Scene<'s, 'a> {
     #[inline]
     pub(super) fn kin(&self, number: u32) -> u32 {
         self.type_id(number).map_or(0, |type_id| self.kin_of[type_id.0 as usize])
+    }
+
+    /// The type as which an object is listed.
+    #[inline]
+    pub(super) fn shown_as(&self, number: u32) -> u32 {
+        self.type_id(number).map_or(0, |type_id| self.shown_as[type_id.0 as usize])
     }
 
     #[inline]
@@ -387,13 +397,21 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 }
 
-/// Gives arrays of parts the kin of the parts. The overflow buckets of a Go map are parts like those in its array.
-fn join_arrays_of_parts(heap: &Heap<'_>, roles: &[Role], kin_of: &mut [u32]) {
+/// Gives arrays and inner classes of parts the kin of the parts. The overflow buckets of a Go map are parts like
+/// those in its array, and a map of Guava has entries of the class `ImmutableMapEntry` and of an inner one.
+fn join_parts(heap: &Heap<'_>, roles: &[Role], kin_of: &mut [u32]) {
     let name = |row: usize| heap.names.text(heap.types[row].name);
     let parts = || (0..roles.len()).filter(|row| roles[*row] == Role::Inside);
     let rows: FxHashMap<&str, usize> = parts().map(|row| (name(row), row)).collect();
     for row in parts() {
-        if let Some(part) = name(row).strip_prefix("[]").and_then(|part| rows.get(part)) {
+        let outer = || {
+            name(row)
+                .rsplit_once('$')
+                .filter(|(_, inner)| !inner.ends_with(']'))
+                .map(|(outer, _)| outer)
+        };
+        let part = name(row).strip_prefix("[]").or_else(outer);
+        if let Some(part) = part.and_then(|part| rows.get(part)) {
             kin_of[row] = kin_of[*part];
         }
     }

@@ -167,8 +167,9 @@ const HEAP_RECORD_NAMES: &[&str] = &[
     "primitive_array_no_data",
 ];
 
-/// The roles of the classes of a JVM and of Android, by OpenJDK 8 to 25 and the standard libraries of
-/// Kotlin and Scala. Collections are known by their fields as well, see `analysis/collections`.
+/// The roles of the classes of a JVM and of Android, by OpenJDK 8 to 25, the standard libraries of
+/// Kotlin and Scala, and common libraries of collections and caches. Collections are known by their
+/// fields as well, see `analysis/collections`.
 const ROLES: Roles = &[
     ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ThreadLocal),
     ("java.lang.ThreadLocal$*", Inside),
@@ -200,6 +201,30 @@ const ROLES: Roles = &[
     ("java.util.concurrent.CompletableFuture$*", Inside),
     ("scala.collection.*Node", Inside),
     ("scala.collection.immutable.$colon$colon", Inside),
+    // Guava.
+    ("com.google.common.cache.LocalCache", Collection("cache")),
+    ("com.google.common.cache.LocalCache$Local*Cache", Collection("cache")),
+    ("com.google.common.cache.LocalCache$*", Inside),
+    ("com.google.common.collect.MapMakerInternalMap", Collection("map")),
+    ("com.google.common.collect.MapMakerInternalMap$*", Inside),
+    ("com.google.common.collect.Linked*Multimap$*", Inside),
+    ("com.google.common.collect.*Entry", Inside),
+    ("com.google.common.collect.*Entry$*", Inside),
+    ("com.google.common.eventbus.Subscriber", Inside),
+    ("com.google.common.eventbus.Subscriber$*", Inside),
+    // The nodes of Caffeine: the first letters are the strength of the references to key and value.
+    ("com.github.benmanes.caffeine.cache.PD*", Inside),
+    ("com.github.benmanes.caffeine.cache.PS*", Inside),
+    ("com.github.benmanes.caffeine.cache.PW*", Inside),
+    ("com.github.benmanes.caffeine.cache.FD*", Inside),
+    ("com.github.benmanes.caffeine.cache.FS*", Inside),
+    ("com.github.benmanes.caffeine.cache.FW*", Inside),
+    // Apache Commons Collections 3 and 4.
+    ("org.apache.commons.collections*Entry", Inside),
+    // Ehcache 2.
+    ("net.sf.ehcache.store.chm.SelectableConcurrentHashMap", Collection("cache")),
+    ("net.sf.ehcache.store.chm.*", Inside),
+    ("net.sf.ehcache.Element", Inside),
     ("java.*", Runtime),
     ("javax.*", Runtime),
     ("jdk.*", Runtime),

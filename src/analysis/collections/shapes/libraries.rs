@@ -1,7 +1,7 @@
 //! The known collections of libraries and languages of the JVM.
 //!
-//! Sources: Kotlin 2.1's `collections/builders`, Scala 2.12 and 2.13, Clojure 1.11 and Eclipse
-//! Collections 11.
+//! Sources: Kotlin 2.1's `collections/builders`, Scala 2.12 and 2.13, Clojure 1.11, Eclipse
+//! Collections 11, Guava 31, Caffeine 2.6 and Commons Collections 3.2 and 4.2.
 
 use super::{
     CollectionKind, LIST, Layout, Shape, Size, chains, exact, fields, linked, list, of, open, tree,
@@ -251,4 +251,66 @@ pub(super) static LIBRARIES: &[Shape] = &[
         1,
     ),
     list(&["org.eclipse.collections.impl.list.mutable.FastList"], "items", "size"),
+    // Guava.
+    exact(&["com.google.common.collect.RegularImmutableList"], "array"),
+    Shape { kind: Set, ..exact(&["com.google.common.collect.RegularImmutableSet"], "elements") },
+    Shape {
+        size: Size::Counted,
+        storage: "",
+        ..chains(
+            &["com.google.common.collect.RegularImmutableMap"],
+            "table",
+            "",
+            ["key", "value", "nextInKeyBucket"],
+        )
+    },
+    chains(
+        &["com.google.common.collect.HashBiMap"],
+        "hashTableKToV",
+        "size",
+        ["key", "value", "nextInKToVBucket"],
+    ),
+    linked(
+        &["com.google.common.collect.LinkedListMultimap"],
+        "head",
+        Size::Field("size"),
+        ["key", "value", "next"],
+    ),
+    of(
+        &[
+            "com.google.common.collect.AbstractMapBasedMultimap",
+            "com.google.common.collect.ImmutableMultimap",
+        ],
+        Map,
+        "map",
+    ),
+    of(&["com.google.common.collect.StandardTable"], Map, "backingMap"),
+    of(&["com.google.common.collect.EvictingQueue"], List, "delegate"),
+    // Caffeine.
+    of(
+        &[
+            "com.github.benmanes.caffeine.cache.BoundedLocalCache",
+            "com.github.benmanes.caffeine.cache.UnboundedLocalCache",
+        ],
+        Map,
+        "data",
+    ),
+    of(
+        &[
+            "com.github.benmanes.caffeine.cache.BoundedLocalCache$BoundedLocalManualCache",
+            "com.github.benmanes.caffeine.cache.UnboundedLocalCache$UnboundedLocalManualCache",
+        ],
+        Map,
+        "cache",
+    ),
+    // Apache Commons Collections.
+    chains(
+        &[
+            "org.apache.commons.collections4.map.AbstractHashedMap",
+            "org.apache.commons.collections.map.AbstractHashedMap",
+        ],
+        "data",
+        "size",
+        ["key", "value", "next"],
+    ),
 ];
