@@ -128,6 +128,39 @@ fn entries_of(file: &[u8], id: u64) -> Vec<String> {
     entries(&Collections::of(&heap), &heap, object)
 }
 
+/// Entries of the class and of an inner one are in one table.
+#[test]
+fn maps_of_guava_caffeine_and_commons_collections_have_their_entries() {
+    let mut lab = Instances::default();
+    let numbers: Vec<u64> = (0..6).map(|i| lab.number(i)).collect();
+    let entry = "com.google.common.collect.ImmutableMapEntry";
+    let last = lab.object(entry, &[("key", Id(numbers[2])), ("value", Id(numbers[3]))]);
+    let first = lab.object(
+        "com.google.common.collect.ImmutableMapEntry$NonTerminalImmutableMapEntry",
+        &[("key", Id(numbers[0])), ("value", Id(numbers[1])), ("nextInKeyBucket", Id(last))],
+    );
+    let other = lab.object(entry, &[("key", Id(numbers[4])), ("value", Id(numbers[5]))]);
+    let table = lab.array(&[first, 0, other, 0]);
+    let immutable =
+        lab.object("com.google.common.collect.RegularImmutableMap", &[("table", Id(table))]);
+    let multimap =
+        lab.object("com.google.common.collect.AbstractMapBasedMultimap", &[("map", Id(immutable))]);
+    let entry = "org.apache.commons.collections4.map.AbstractLinkedMap$LinkEntry";
+    let entry =
+        lab.object(entry, &[("key", Id(numbers[0])), ("value", Id(numbers[1])), ("next", Id(0))]);
+    let data = lab.array(&[0, entry]);
+    let hashed = [("data", Id(data)), ("size", Int(1))];
+    let hashed = lab.object("org.apache.commons.collections4.map.AbstractHashedMap", &hashed);
+    let bounded = "com.github.benmanes.caffeine.cache.BoundedLocalCache";
+    let cache = lab.object(bounded, &[("data", Id(hashed))]);
+    let manual = lab.object(&format!("{bounded}$BoundedLocalManualCache"), &[("cache", Id(cache))]);
+    let file = lab.finish();
+    assert_eq!(entries_of(&file, immutable), ["0=1", "2=3", "4=5"]);
+    assert_eq!(entries_of(&file, multimap), ["0=1", "2=3", "4=5"]);
+    assert_eq!(entries_of(&file, hashed), ["0=1"]);
+    assert_eq!(entries_of(&file, manual), ["0=1"]);
+}
+
 #[test]
 fn scala_lists_vectors_and_maps_have_their_entries() {
     let mut lab = Instances::default();
