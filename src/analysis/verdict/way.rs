@@ -42,7 +42,9 @@ impl<'h> Way<'h> {
         let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
         // Labels that are not fields begin with `<`, and so do properties whose key is a symbol.
         let is_made_up = field.starts_with('<') && !field.starts_with("<symbol ");
-        if is_made_up || is_hidden(Some(role)) || is_hidden(scene.named_role(field)) {
+        // The object around an object of the runtime, such as the executor around a task, has better names.
+        let is_around = scene.named_role(field) == Some(Role::Passage) && role != Role::Program;
+        if is_made_up || is_around || is_hidden(Some(role)) || is_hidden(scene.named_role(field)) {
             return None;
         }
         if self.is_to_outer_scope(scene, field) {

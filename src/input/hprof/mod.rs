@@ -99,7 +99,8 @@ use crate::input::spec::{
 };
 use crate::model::roles::{Role, Roles};
 use Role::{
-    Closure, Collection, Collided, Finalizer, Inside, Runtime, Task, Thread, ThreadLocal, Timer,
+    Closure, Collection, Collided, Finalizer, Inside, Passage, Runtime, Task, Thread, ThreadLocal,
+    Timer,
 };
 
 pub use annotate::for_each_record;
@@ -183,6 +184,8 @@ const ROLES: Roles = &[
     ("java.lang.ref.Finalizer", Finalizer),
     ("java.lang.ref.*", Inside),
     ("*$$Lambda*", Closure),
+    // The field of an inner class that holds the object around it.
+    ("this$*", Passage),
     ("java.util.TimerTask", Timer),
     ("java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask", Timer),
     ("java.util.concurrent.FutureTask", Task),
