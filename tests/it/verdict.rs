@@ -188,6 +188,7 @@ const ROLES: Roles = &[
     ("rt.Hash", Role::Collection("hash")),
     ("the hash", Role::Sigil("%")),
     ("rt.Code", Role::Hidden),
+    ("rt proxy", Role::Passage),
     ("rt.Stack", Role::Passage),
     ("rt.Thread", Role::Thread),
     ("rt.Entry", Role::ThreadLocal),
@@ -310,6 +311,23 @@ fn nodes_with_collections_of_nodes_are_one_tree() {
     }
     let (kind, of, count, ..) = planted.first();
     assert_eq!((kind, of, count), (SuspectKind::Tree, "app.Trie", 1 + 12 + 144 + 1728));
+}
+
+/// A proxy of JavaScript is an object of the runtime between a holder and what it holds.
+#[test]
+fn what_a_proxy_leads_to_is_named_by_the_holder_of_the_proxy() {
+    let label_behind = |name: &'static str| {
+        let mut planted = Planted::default();
+        let [store, proxy] =
+            ["app.Store", "rt.Code"].map(|name| planted.of(name, "", TypeKind::Instance));
+        let store = planted.add(store, 16, None, "app.STORE");
+        let proxy = planted.add(proxy, 32, Some(store), "items");
+        planted.value(proxy, Held::Name(name));
+        planted.large_map(proxy, "");
+        planted.first().4
+    };
+    assert_eq!(label_behind("rt proxy"), ["app.STORE.items"]);
+    assert_eq!(label_behind("rt code"), [""]);
 }
 
 /// Each of many functions has a variable of its own: none of them holds all.

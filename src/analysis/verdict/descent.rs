@@ -299,7 +299,8 @@ fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Held]) -> Option<usize
         let large = || (0..below.len()).filter(is_large);
         return large().find(is_program).or_else(|| large().next());
     }
-    if !role.is_part() {
+    // What the runtime puts around objects, such as proxies, is not worth naming either.
+    if !role.is_part() && role != Role::Hidden {
         return None;
     }
     let is_for_each = |at: &usize| below[*at].count * 2 >= parts.count();

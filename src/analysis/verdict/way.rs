@@ -38,7 +38,7 @@ impl<'h> Way<'h> {
     pub(super) fn pass(&mut self, scene: &Scene<'h, '_>) -> Option<&'h str> {
         let (row, label) = self.link;
         let field = scene.field(label).unwrap_or_default();
-        let role = scene.role_of(self.at);
+        let role = passage(scene, self.at).unwrap_or(scene.role_of(self.at));
         let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
         // Labels that are not fields begin with `<`, and so do properties whose key is a symbol.
         let is_made_up = field.starts_with('<') && !field.starts_with("<symbol ");
@@ -199,6 +199,15 @@ pub(super) fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<(Stri
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())?;
     let role = scene.heap().named_role(&path);
     (role != Some(Role::Hidden)).then(|| (file.to_owned(), role == Some(Role::Runtime)))
+}
+
+/// The role of an object of the runtime that only leads to another one, such as a proxy of JavaScript.
+fn passage(scene: &Scene<'_, '_>, at: ObjectId) -> Option<Role> {
+    if scene.role_of(at) != Role::Hidden {
+        return None;
+    }
+    let Value::Name(name) = scene.heap().value(at) else { return None };
+    scene.named_role(&name).filter(|role| *role == Role::Passage)
 }
 
 /// Whether a call frame is one of a running thread, whose roots name its variables.

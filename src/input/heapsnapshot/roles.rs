@@ -24,6 +24,9 @@ pub(super) const ROLES: Roles = &[
     ("(array)", Inside),
     ("(object shape)", Hidden),
     ("(system)", Hidden),
+    ("system / JSProxy", Passage),
+    // The edge from the key of a WeakMap to the value.
+    ("* / part of key (*", Inside),
     ("(hidden)", Hidden),
     ("(compiled code)", Hidden),
     ("system / *", Hidden),
