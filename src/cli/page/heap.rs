@@ -32,7 +32,6 @@ use crate::output::report::{
     Answer, BarPart, Card, Report, ReportSuspect, ReportTree, Tile, Tone, address, object_address,
     without_packages,
 };
-use crate::parallel;
 use compared::{Compared, Sums};
 use std::cmp::Reverse;
 use stored::{Sampled, Stored};
@@ -115,27 +114,10 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let Analysed { heap, graph, .. } = analysed;
         let (tree, read) = analysed.tree_and_contents();
         let phase = Progress::new("preparing the page", None);
-        // Computed before several parts of the page need the types at once.
-        tree.types(heap);
-        let held = || {
-            let lands = Lands::of_dominators(heap, graph, &tree.dominators);
-            let threads = Threads::over(&lands, heap, graph, false);
-            let roots = loaded.keep_roots(RootGroups::over(&lands, heap, graph));
-            drop(lands);
-            let by_root = Histogram::by_root(heap, tree, roots);
-            let options =
-                TreeOptions { min_share: 0.0, depth: 500, lines: LINES, merge_types: false };
-            (threads, by_root, tree::lines(heap, tree, roots, options))
-        };
-        let counted = || {
-            let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-            let measured = analysed.measured(read);
-            let waste = Waste::without_owners(heap, tree, &measured);
-            (types, waste)
-        };
-        let (((threads, by_root, lines), (types, waste)), verdict) =
-            parallel::join(|| parallel::join(held, counted), || loaded.verdict());
-        loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
+        // One after the other, each by all threads, because together they take more memory. Waste takes most, so
+        // it comes before what stays.
+        let waste = Waste::without_owners(heap, tree, &analysed.measured(read));
+        let verdict = loaded.verdict();
         let found = || verdict.suspects.iter().take(SUSPECTS);
         let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
         let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
@@ -145,6 +127,16 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             nothing: words.nothing(usual),
             owners: owners_on_bar(verdict, &words),
         };
+        drop(words);
+        let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
+        let lands = Lands::of_dominators(heap, graph, &tree.dominators);
+        let threads = Threads::over(&lands, heap, graph, false);
+        let roots = loaded.keep_roots(RootGroups::over(&lands, heap, graph));
+        drop(lands);
+        let by_root = Histogram::by_root(heap, tree, roots);
+        let options = TreeOptions { min_share: 0.0, depth: 500, lines: LINES, merge_types: false };
+        let lines = tree::lines(heap, tree, roots, options);
+        loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let stored = if is_live {
             Stored::default()
         } else {
