@@ -83,14 +83,39 @@ pub fn lines(
     roots: &RootGroups,
     options: TreeOptions,
 ) -> Vec<TreeLine> {
-    let (tops, made_up) = tops::of(heap, tree, roots);
-    let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
-    // Synthetic objects represent the roots, so their own bytes do not count. They count as objects
-    // wherever objects are counted.
-    let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
-    let root = Node { shown: true, ..Node::new(TreeItem::Heap, count, whole) };
-    let mut expander = Expander::new(heap, tree, count, whole, options);
-    grow(vec![root], tops, &mut expander)
+    Tops::of(heap, tree, roots).lines(heap, tree, options)
+}
+
+/// The objects that no object of the program dominates, by what keeps them alive.
+pub struct Tops {
+    nodes: Vec<Node>,
+    /// The number of synthetic objects above them.
+    made_up: u64,
+}
+
+impl Tops {
+    /// Finds these objects. Their lines do not need the groups of roots, which take memory.
+    pub fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
+        let (nodes, made_up) = tops::of(heap, tree, roots);
+        Self { nodes, made_up }
+    }
+
+    /// Returns the lines of [`lines`].
+    pub fn lines(
+        self,
+        heap: &Heap<'_>,
+        tree: &DominatorTree,
+        options: TreeOptions,
+    ) -> Vec<TreeLine> {
+        let Self { nodes: tops, made_up } = self;
+        let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
+        // Synthetic objects represent the roots, so their own bytes do not count. They count as objects
+        // wherever objects are counted.
+        let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
+        let root = Node { shown: true, ..Node::new(TreeItem::Heap, count, whole) };
+        let mut expander = Expander::new(heap, tree, count, whole, options);
+        grow(vec![root], tops, &mut expander)
+    }
 }
 
 /// Returns the lines of the subtree below one object. Shares refer to its retained bytes. Returns

@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> (Vec<Node>, u64) {
     let tops = Tops { tree, roots, heap, owners: TypeOwners::of(heap), isolates: heap.isolates() };
     let mut made_up = 0;
-    let mut members = Vec::new();
+    let mut members = Members::default();
     let mut isolates = Vec::new();
     let mut open = vec![0];
     while let Some(number) = open.pop() {
         for child in tree.dominators.children(number) {
             let object = tops.object(child);
             if !heap.is_made_up(object) {
-                members.push(child);
+                tops.add(&mut members, child);
                 continue;
             }
             made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
@@ -30,6 +30,14 @@ pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> (
     let mut nodes: Vec<Node> = isolates.into_iter().map(|isolate| tops.isolate(isolate)).collect();
     nodes.append(&mut tops.by_group(members));
     (nodes, made_up)
+}
+
+/// Objects by what keeps them alive. There may be millions, so they are in no other list.
+#[derive(Default)]
+struct Members {
+    groups: BTreeMap<u32, Vec<u32>>,
+    kinds: BTreeMap<u32, Vec<u32>>,
+    several: Vec<u32>,
 }
 
 struct Tops<'t, 'h, 'a> {
@@ -52,22 +60,23 @@ impl Tops<'_, '_, '_> {
             self.heap.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
         let thread = threads.find(|thread| thread.object == Some(object));
         let name = thread.map(|thread| thread.text(&self.heap.names)).unwrap_or_default();
-        let below = self.by_group(self.tree.dominators.children(number).collect());
+        let mut members = Members::default();
+        self.tree.dominators.children(number).for_each(|child| self.add(&mut members, child));
+        let below = self.by_group(members);
         self.node(TreeItem::Part(TypeOwner { name, object: Some(object) }), Vec::new(), below)
     }
 
-    /// Returns a line for each group of roots, and one for the objects that several groups hold.
-    fn by_group(&self, members: Vec<u32>) -> Vec<Node> {
-        let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut kinds: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut several = Vec::new();
-        for member in members {
-            match self.roots.holder(self.object(member)) {
-                HeldBy::Group(group) => groups.entry(group).or_default().push(member),
-                HeldBy::Kind(kind) => kinds.entry(kind).or_default().push(member),
-                HeldBy::Several | HeldBy::None => several.push(member),
-            }
+    fn add(&self, members: &mut Members, member: u32) {
+        match self.roots.holder(self.object(member)) {
+            HeldBy::Group(group) => members.groups.entry(group).or_default(),
+            HeldBy::Kind(kind) => members.kinds.entry(kind).or_default(),
+            HeldBy::Several | HeldBy::None => &mut members.several,
         }
+        .push(member);
+    }
+
+    /// Returns a line for each group of roots, and one for the objects that several groups hold.
+    fn by_group(&self, Members { groups, kinds, several }: Members) -> Vec<Node> {
         let group = |(number, members): (u32, Vec<u32>)| {
             let group = &self.roots.groups[number as usize];
             self.node(TreeItem::Root(Some((group.kind, group.name.clone()))), members, Vec::new())

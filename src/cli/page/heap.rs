@@ -10,7 +10,7 @@ use crate::analysis::dominator_stacks::{self};
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
-use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
+use crate::analysis::tree::{Tops, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::verdict::{Suspect, Verdict};
 use crate::analysis::waste::{Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
@@ -131,11 +131,17 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
         let lands = Lands::of_dominators(heap, graph, &tree.dominators);
         let threads = Threads::over(&lands, heap, graph, false);
-        let roots = loaded.keep_roots(RootGroups::over(&lands, heap, graph));
+        let roots = RootGroups::over(&lands, heap, graph);
         drop(lands);
-        let by_root = Histogram::by_root(heap, tree, roots);
+        let by_root = Histogram::by_root(heap, tree, &roots);
+        let tops = Tops::of(heap, tree, &roots);
+        if is_live {
+            loaded.keep_roots(roots);
+        } else {
+            drop(roots);
+        }
         let options = TreeOptions { min_share: 0.0, depth: 500, lines: LINES, merge_types: false };
-        let lines = tree::lines(heap, tree, roots, options);
+        let lines = tops.lines(heap, tree, options);
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let stored = if is_live {
             Stored::default()
