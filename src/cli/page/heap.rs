@@ -32,6 +32,7 @@ use crate::output::report::{
     Answer, BarPart, Card, Report, ReportSuspect, ReportTree, Tile, Tone, address, object_address,
     without_packages,
 };
+use crate::parallel;
 use compared::{Compared, Sums};
 use std::cmp::Reverse;
 use stored::{Sampled, Stored};
@@ -114,10 +115,21 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let Analysed { heap, graph, .. } = analysed;
         let (tree, read) = analysed.tree_and_contents();
         let phase = Progress::new("preparing the page", None);
-        // One after the other, each by all threads, because together they take more memory. Waste takes most, so
-        // it comes before what stays.
+        // Waste takes most memory, so it comes before what stays, and what later parts do not need goes at once.
         let waste = Waste::without_owners(heap, tree, &analysed.measured(read));
-        let verdict = loaded.verdict();
+        let held = || {
+            let lands = Lands::of_dominators(heap, graph, &tree.dominators);
+            let threads = Threads::over(&lands, heap, graph, false);
+            let roots = RootGroups::over(&lands, heap, graph);
+            drop(lands);
+            let by_root = Histogram::by_root(heap, tree, &roots);
+            let tops = Tops::of(heap, tree, &roots);
+            if is_live {
+                loaded.keep_roots(roots);
+            }
+            (threads, by_root, tops)
+        };
+        let ((threads, by_root, tops), verdict) = parallel::join(held, || loaded.verdict());
         let found = || verdict.suspects.iter().take(SUSPECTS);
         let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
         let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
@@ -129,17 +141,6 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         };
         drop(words);
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-        let lands = Lands::of_dominators(heap, graph, &tree.dominators);
-        let threads = Threads::over(&lands, heap, graph, false);
-        let roots = RootGroups::over(&lands, heap, graph);
-        drop(lands);
-        let by_root = Histogram::by_root(heap, tree, &roots);
-        let tops = Tops::of(heap, tree, &roots);
-        if is_live {
-            loaded.keep_roots(roots);
-        } else {
-            drop(roots);
-        }
         let options = TreeOptions { min_share: 0.0, depth: 500, lines: LINES, merge_types: false };
         let lines = tops.lines(heap, tree, options);
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
