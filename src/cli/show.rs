@@ -308,8 +308,11 @@ fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -
                 analysed.heap.id(dominator)
             )
         }
-        None if analysed.is_live(object) => "none (held by more than one root or path)".to_owned(),
-        None => "none".to_owned(),
+        None if !analysed.is_live(object) => "none".to_owned(),
+        None if analysed.heap.roots.iter().any(|root| root.object == object) => {
+            "none (held by a root)".to_owned()
+        }
+        None => "none (held by more than one root or path)".to_owned(),
     }
 }
 
