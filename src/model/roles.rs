@@ -6,6 +6,9 @@
 pub enum Role {
     /// An object of the program or of one of its libraries.
     Program,
+    /// An object of the standard library of a language whose types are as informative as those of the program. The
+    /// name of one of its fields is not, so that a place with a name of the program is preferred.
+    Library,
     /// An object of the program whose type has no name of its own, such as a plain object of
     /// JavaScript.
     Record,

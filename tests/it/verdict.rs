@@ -197,6 +197,7 @@ const ROLES: Roles = &[
     ("rt:*", Role::Hidden),
     ("*/packages/*", Role::Runtime),
     ("rt.*", Role::Runtime),
+    ("lib.*", Role::Library),
 ];
 
 #[test]
@@ -328,6 +329,19 @@ fn what_a_proxy_leads_to_is_named_by_the_holder_of_the_proxy() {
     };
     assert_eq!(label_behind("rt proxy"), ["app.STORE.items"]);
     assert_eq!(label_behind("rt code"), [""]);
+}
+
+/// Go's packages have types like those of a program: `http.Server` holds the handler, and so does `main`.
+#[test]
+fn a_place_of_the_program_is_preferred_to_one_of_a_library() {
+    let mut planted = Planted::default();
+    let [server, registry] =
+        ["lib.Server", "app.Registry"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let server = planted.add(server, 16, None, "lib.SERVER");
+    let registry = planted.add(registry, 16, None, "app.REGISTRY");
+    planted.large_map(server, "handlers");
+    planted.link(registry, 2, "handlersOfTheApplication");
+    assert_eq!(planted.first().4, ["app.REGISTRY.handlersOfTheApplication"]);
 }
 
 /// Each of many functions has a variable of its own: none of them holds all.

@@ -32,7 +32,10 @@ impl Heap<'_> {
                         .filter(|role| matches!(role, Role::Collection(_)) && namespace.is_empty());
                     collection.unwrap_or(Role::Inside)
                 }
-                kind => named().unwrap_or_else(|| by_kind(kind)),
+                kind => match named() {
+                    Some(Role::Library) => Role::Program,
+                    role => role.unwrap_or_else(|| by_kind(kind)),
+                },
             }
         };
         self.types.iter().map(role).collect()
