@@ -10,37 +10,39 @@ use std::collections::BTreeMap;
 /// Returns the objects that no object of the program dominates, by what keeps them alive, and the
 /// number of synthetic objects above them.
 pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> (Vec<Node>, u64) {
-    let tops = Tops { tree, roots, heap, owners: TypeOwners::of(heap), isolates: heap.isolates() };
+    let finder =
+        Finder { tree, roots, heap, owners: TypeOwners::of(heap), isolates: heap.isolates() };
     let mut made_up = 0;
-    let mut members = Members::default();
+    let mut members = ByHolder::default();
     let mut isolates = Vec::new();
     let mut open = vec![0];
     while let Some(number) = open.pop() {
         for child in tree.dominators.children(number) {
-            let object = tops.object(child);
+            let object = finder.object(child);
             if !heap.is_made_up(object) {
-                tops.add(&mut members, child);
+                finder.add(&mut members, child);
                 continue;
             }
             made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
-            let list = if tops.isolates.contains(&object) { &mut isolates } else { &mut open };
+            let list = if finder.isolates.contains(&object) { &mut isolates } else { &mut open };
             list.push(child);
         }
     }
-    let mut nodes: Vec<Node> = isolates.into_iter().map(|isolate| tops.isolate(isolate)).collect();
-    nodes.append(&mut tops.by_group(members));
+    let mut nodes: Vec<Node> =
+        isolates.into_iter().map(|isolate| finder.isolate(isolate)).collect();
+    nodes.append(&mut finder.by_group(members));
     (nodes, made_up)
 }
 
 /// Objects by what keeps them alive. There may be millions, so they are in no other list.
 #[derive(Default)]
-struct Members {
+struct ByHolder {
     groups: BTreeMap<u32, Vec<u32>>,
     kinds: BTreeMap<u32, Vec<u32>>,
     several: Vec<u32>,
 }
 
-struct Tops<'t, 'h, 'a> {
+struct Finder<'t, 'h, 'a> {
     heap: &'h Heap<'a>,
     tree: &'t DominatorTree,
     roots: &'t RootGroups,
@@ -48,7 +50,7 @@ struct Tops<'t, 'h, 'a> {
     isolates: Vec<ObjectId>,
 }
 
-impl Tops<'_, '_, '_> {
+impl Finder<'_, '_, '_> {
     fn object(&self, number: u32) -> ObjectId {
         // Only number 0 has no object, and it is never a child.
         self.tree.dominators.object(number).unwrap_or(ObjectId(0))
@@ -60,13 +62,13 @@ impl Tops<'_, '_, '_> {
             self.heap.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
         let thread = threads.find(|thread| thread.object == Some(object));
         let name = thread.map(|thread| thread.text(&self.heap.names)).unwrap_or_default();
-        let mut members = Members::default();
+        let mut members = ByHolder::default();
         self.tree.dominators.children(number).for_each(|child| self.add(&mut members, child));
         let below = self.by_group(members);
         self.node(TreeItem::Part(TypeOwner { name, object: Some(object) }), Vec::new(), below)
     }
 
-    fn add(&self, members: &mut Members, member: u32) {
+    fn add(&self, members: &mut ByHolder, member: u32) {
         match self.roots.holder(self.object(member)) {
             HeldBy::Group(group) => members.groups.entry(group).or_default(),
             HeldBy::Kind(kind) => members.kinds.entry(kind).or_default(),
@@ -76,7 +78,7 @@ impl Tops<'_, '_, '_> {
     }
 
     /// Returns a line for each group of roots, and one for the objects that several groups hold.
-    fn by_group(&self, Members { groups, kinds, several }: Members) -> Vec<Node> {
+    fn by_group(&self, ByHolder { groups, kinds, several }: ByHolder) -> Vec<Node> {
         let group = |(number, members): (u32, Vec<u32>)| {
             let group = &self.roots.groups[number as usize];
             self.node(TreeItem::Root(Some((group.kind, group.name.clone()))), members, Vec::new())
