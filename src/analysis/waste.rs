@@ -20,7 +20,7 @@ use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use crate::model::named::named;
 use crate::parallel;
 use contents::Contents;
-use owners::{Item, Owner, Owners};
+use owners::{Owner, Owners};
 use rooms::{Measured, Rooms};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
@@ -253,23 +253,23 @@ fn owners(
     tree: &DominatorTree,
     Measurements { rooms, contents }: &Measurements,
 ) -> Owners {
-    let mut items = Vec::new();
-    for kind in WasteKind::ALL {
-        let item = |(object, bytes)| Item { object, kind, bytes };
-        let retained = |object: &ObjectId| item((*object, tree.retained(*object)));
+    let retained = |object: &ObjectId| (*object, tree.retained(*object));
+    Owners::of(heap, |kind, each| {
+        let each = |(object, bytes)| each(object, bytes);
         match kind {
-            WasteKind::DuplicateText => items.extend(contents.copies_of_texts.iter().map(retained)),
-            WasteKind::DuplicateArray => {
-                items.extend(contents.copies_of_blocks.iter().map(retained))
+            WasteKind::DuplicateText => {
+                contents.copies_of_texts.iter().map(retained).for_each(each)
             }
-            WasteKind::EmptyCollection => items.extend(rooms.empty(tree).map(item)),
-            WasteKind::SpareCapacity => items.extend(spare(rooms, contents).map(item)),
-            WasteKind::Zeros => items.extend(zeros(heap, rooms, contents).map(item)),
-            WasteKind::Boxed => items.extend(boxed(heap, tree).map(item)),
-            WasteKind::Slots => items.extend(slots(heap, tree).map(item)),
+            WasteKind::DuplicateArray => {
+                contents.copies_of_blocks.iter().map(retained).for_each(each)
+            }
+            WasteKind::EmptyCollection => rooms.empty(tree).for_each(each),
+            WasteKind::SpareCapacity => spare(rooms, contents).for_each(each),
+            WasteKind::Zeros => zeros(heap, rooms, contents).for_each(each),
+            WasteKind::Boxed => boxed(heap, tree).for_each(each),
+            WasteKind::Slots => slots(heap, tree).for_each(each),
         }
-    }
-    Owners::of(heap, items)
+    })
 }
 
 fn values(copies: &[contents::Copies]) -> Vec<WasteRow> {
@@ -317,7 +317,8 @@ fn slots<'w>(
     heap: &'w Heap<'_>,
     tree: &'w DominatorTree,
 ) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
-    let live = heap.objects().filter(move |object| heap.known().slots && tree.is_live(*object));
+    let objects = heap.known().slots.then(|| heap.objects()).into_iter().flatten();
+    let live = objects.filter(move |object| tree.is_live(*object));
     live.filter_map(|object| Some((object, heap.slots_save(object)?)))
 }
 

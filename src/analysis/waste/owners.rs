@@ -5,7 +5,6 @@ use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::object_set::{ObjectSet, Ranked};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, TypeId, TypeKind, Value};
 use crate::parallel;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -41,40 +40,47 @@ impl Owner {
 
 /// Wasted objects whose holders are searched.
 pub(super) struct Owners {
-    /// Items in the order of their objects, each object once.
-    items: Vec<Item>,
-    /// The objects of the items. The place of an object in the set is that of its item.
+    /// The objects. The place of an object in the set is that of its row in the columns.
     objects: Ranked,
-}
-
-/// A wasted object.
-#[derive(Clone, Copy)]
-pub(super) struct Item {
-    pub object: ObjectId,
-    pub kind: WasteKind,
+    kinds: Vec<Option<WasteKind>>,
     /// Bytes that could be saved.
-    pub bytes: u64,
+    bytes: Vec<u64>,
 }
 
 /// The number of parts of the heap that threads search.
 const PARTS: u32 = 4;
 
-/// The first references to items in a part of the heap.
+/// The first references to wasted objects in a part of the heap.
 #[derive(Default)]
 struct Found {
     owners: Vec<(WasteKind, Owner)>,
-    /// Items, each with the place in `owners` of the owner that refers to it.
-    items: Vec<(u32, u32)>,
+    /// Wasted objects, each with the place in `owners` of the owner that refers to it.
+    objects: Vec<(ObjectId, u32)>,
 }
 
 impl Owners {
-    /// Creates the set. If several items have the same object, that of the first kind counts.
-    pub(super) fn of(heap: &Heap<'_>, mut items: Vec<Item>) -> Self {
-        items.par_sort_unstable_by_key(|item| (item.object, item.kind, Reverse(item.bytes)));
-        items.dedup_by_key(|item| item.object);
+    /// Creates the set. `each_of` passes the wasted objects of a kind, with the bytes that could be saved,
+    /// and is called twice for each kind. An object of several kinds counts for the first one.
+    pub(super) fn of(
+        heap: &Heap<'_>,
+        each_of: impl Fn(WasteKind, &mut dyn FnMut(ObjectId, u64)),
+    ) -> Self {
         let mut objects = ObjectSet::none(heap.len());
-        items.iter().for_each(|item| _ = objects.insert(item.object));
-        Self { items, objects: Ranked::of(objects) }
+        for kind in WasteKind::ALL {
+            each_of(kind, &mut |object, _| _ = objects.insert(object));
+        }
+        let count = objects.len();
+        let (objects, mut kinds, mut bytes) =
+            (Ranked::of(objects), vec![None; count], vec![0; count]);
+        for kind in WasteKind::ALL {
+            each_of(kind, &mut |object, saved| {
+                let place = objects.place(object) as usize;
+                if *kinds[place].get_or_insert(kind) == kind {
+                    bytes[place] = saved.max(bytes[place]);
+                }
+            });
+        }
+        Self { objects, kinds, bytes }
     }
 
     /// Finds the first reference to each object among those of live objects.
@@ -84,22 +90,22 @@ impl Owners {
         tree: &DominatorTree,
     ) -> FxHashMap<WasteKind, Vec<WasteOwner>> {
         let mut found: FxHashMap<WasteKind, Vec<WasteOwner>> = FxHashMap::default();
-        if self.items.is_empty() {
+        if self.kinds.is_empty() {
             return found;
         }
         let size = (heap.len() as u32).div_ceil(PARTS).max(1);
         let in_part = |part: u32| self.find_in(heap, tree, part * size, size);
         let parts = parallel::map(0..PARTS, in_part);
         let mut sums: FxHashMap<(WasteKind, Owner), WasteOwner> = FxHashMap::default();
-        let mut is_found = vec![false; self.items.len()];
+        let mut is_found = vec![false; self.kinds.len()];
         for part in parts {
             let mut of_part = vec![(0, 0, None); part.owners.len()];
-            for (at, owner) in part.items {
-                if !std::mem::replace(&mut is_found[at as usize], true) {
-                    let Item { object, bytes, .. } = self.items[at as usize];
+            for (object, owner) in part.objects {
+                let place = self.objects.place(object) as usize;
+                if !std::mem::replace(&mut is_found[place], true) {
                     let (count, sum, example) = &mut of_part[owner as usize];
                     *count += 1;
-                    *sum = bytes.saturating_add(*sum);
+                    *sum = self.bytes[place].saturating_add(*sum);
                     example.get_or_insert(object);
                 }
             }
@@ -124,24 +130,32 @@ impl Owners {
     fn find_in(&self, heap: &Heap<'_>, tree: &DominatorTree, first: u32, size: u32) -> Found {
         let mut found = Found::default();
         let mut numbers: FxHashMap<(WasteKind, Owner), u32> = FxHashMap::default();
-        let mut left = self.objects.set().clone();
         let end = first.saturating_add(size).min(heap.len() as u32);
-        for from in (first..end).map(ObjectId) {
-            for row in heap.fields_of(from) {
-                let target = heap.references.target(row);
-                if !left.contains(target) || !tree.is_live(from) || heap.references.is_weak(row) {
-                    continue;
-                }
-                left.remove(target);
-                let item = self.objects.place(target);
-                let key =
-                    (self.items[item as usize].kind, owner(heap, from, heap.label_of(from, row)));
-                let number = *numbers.entry(key).or_insert_with(|| {
-                    found.owners.push(key);
-                    found.owners.len() as u32 - 1
-                });
-                found.items.push((item, number));
+        let references = &heap.references;
+        let mut left = self.objects.set().clone();
+        let mut from = ObjectId(first);
+        let start = if first < end { references.range(from).start } else { return found };
+        for row in start..references.range(ObjectId(end - 1)).end {
+            let target = references.target(row);
+            if !left.contains(target) || references.is_weak(row) {
+                continue;
             }
+            // Most references lead to other objects, so whose reference it is matters only now.
+            while references.range(from).end <= row {
+                from.0 += 1;
+            }
+            if !tree.is_live(from) || !heap.fields_of(from).contains(&row) {
+                continue;
+            }
+            left.remove(target);
+            let place = self.objects.place(target) as usize;
+            let Some(kind) = self.kinds[place] else { continue };
+            let key = (kind, owner(heap, from, heap.label_of(from, row)));
+            let number = *numbers.entry(key).or_insert_with(|| {
+                found.owners.push(key);
+                found.owners.len() as u32 - 1
+            });
+            found.objects.push((target, number));
         }
         found
     }
