@@ -70,7 +70,8 @@ pub struct Read {
 struct Scan {
     texts: Vec<Hashed>,
     blocks: Vec<Hashed>,
-    /// Blocks of zeros, with their lengths in place of hashes; [`LONG`] and longer ones have that.
+    /// Blocks of zeros in the order of objects, with their lengths in place of hashes; [`LONG`] and longer
+    /// ones have that.
     zeros: Vec<Hashed>,
     tails: Vec<(ObjectId, u64)>,
 }
@@ -112,7 +113,6 @@ impl Read {
         let counts = |object| !is_held_by_text(object) || is_text(heap, object);
         let mut found = Scan::of(heap, counts);
         parallel::join(|| keep_repeated(&mut found.texts), || keep_repeated(&mut found.blocks));
-        found.zeros.par_sort_unstable();
         Self { found, of_texts: Some(of_texts) }
     }
 }
@@ -201,8 +201,11 @@ impl Contents {
             let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
             Grouped::of(heap, tree, values, false)
         };
-        let zeros_of = |zeros: &mut Vec<Hashed>| {
-            zeros.retain(|object| counts(object.object()));
+        zeros.retain(|object| counts(object.object()));
+        let all_zeros: Vec<ObjectId> = zeros.iter().copied().map(Hashed::object).collect();
+        let zeros_of = |mut zeros: Vec<Hashed>| {
+            // The few lengths are sorted faster this way than all objects. Those stay in order.
+            zeros.sort_by_key(|zeros| zeros.hash());
             let runs = zeros.chunk_by(|a, b| a.hash() == b.hash());
             let values = runs.flat_map(|run| {
                 let objects = run.iter().map(|one| one.object());
@@ -210,12 +213,8 @@ impl Contents {
             });
             Grouped::of(heap, tree, values, true)
         };
-        let (texts, (mut blocks, mut all_zero)) = parallel::join(
-            || equal_of(&mut texts),
-            || (equal_of(&mut blocks), zeros_of(&mut zeros)),
-        );
-        let mut zeros: Vec<ObjectId> = zeros.into_iter().map(Hashed::object).collect();
-        zeros.par_sort_unstable();
+        let (texts, (mut blocks, mut all_zero)) =
+            parallel::join(|| equal_of(&mut texts), || (equal_of(&mut blocks), zeros_of(zeros)));
         tails.retain(|(object, _)| counts(*object));
         tails.sort_unstable_by_key(|(object, _)| *object);
         blocks.groups.append(&mut all_zero.groups);
@@ -225,7 +224,7 @@ impl Contents {
             blocks: blocks.groups,
             copies_of_texts: texts.copies,
             copies_of_blocks: blocks.copies,
-            zeros,
+            zeros: all_zeros,
             tails,
         }
     }
