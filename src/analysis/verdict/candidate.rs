@@ -5,6 +5,7 @@ use super::descent::{Descent, MANY, is_own};
 use super::finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
 use super::scene::{Group, LEAST_CHAIN, PART, Scene};
 use crate::model::heap::{ObjectId, Role, ThreadKind, TypeId};
+use crate::parallel;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
@@ -156,7 +157,7 @@ impl Candidate {
         };
         let is_runtime = self.is_runtime(scene, kind, &what, &named);
         let largest =
-            element.par_members().max_by_key(|number| (scene.bytes(*number), Reverse(*number)));
+            element.members().max_by_key(|number| (scene.bytes(*number), Reverse(*number)));
         Suspect {
             kind,
             bytes: self.bytes,
@@ -350,13 +351,17 @@ impl Candidate {
     fn each(&self, scene: &Scene<'_, '_>) -> EachSize {
         let element = &self.descent.steps[self.element];
         let is_whole = element.inner.is_empty();
-        let bytes = |member: u32| {
+        let size = |member: u32| {
             let is_same = |child: &u32| !is_whole && scene.kin(*child) == element.kin;
             let same = scene.children(member).filter(is_same);
             same.fold(scene.bytes(member), |bytes, child| bytes.saturating_sub(scene.bytes(child)))
         };
         let mut sizes: Vec<u64> = match self.threads.len() {
-            0 => element.par_members().map(bytes).collect(),
+            0 => parallel::column(element.count(), |first, sizes| {
+                for (place, member) in sizes.iter_mut().zip(element.members().skip(first)) {
+                    *place = size(member);
+                }
+            }),
             threads => vec![self.bytes / threads as u64],
         };
         let (Some(min), Some(max)) = (sizes.iter().min().copied(), sizes.iter().max().copied())
@@ -391,24 +396,21 @@ impl Candidate {
         found.map(|(row, _)| row).collect()
     }
 
+    /// The types of the objects that the heads dominate, with their shallow bytes.
     fn consists_of(&self, scene: &Scene<'_, '_>) -> Vec<Portion> {
-        let whole = |head: &u32| (*head, *head..scene.end(*head));
-        let mut sums = match self.heads() {
+        let whole = |head: &u32| *head..scene.end(*head);
+        let sums = match self.heads() {
             [only] => {
-                let (head, range) = whole(only);
-                let part = |start: u32| start..range.end.min(start.saturating_add(PART as u32));
-                let parts = range.clone().into_par_iter().step_by(PART).map(part);
-                sums_by_type(scene, parts.map(|part| iter::once((head, part))))
+                let all = whole(only);
+                let part = |start: u32| start..all.end.min(start.saturating_add(PART as u32));
+                let parts = all.clone().into_par_iter().step_by(PART).map(part);
+                sums_by_type(scene, parts.map(iter::once))
             }
             heads => {
                 let parts = heads.par_chunks(PART);
                 sums_by_type(scene, parts.map(|heads| heads.iter().map(whole)))
             }
         };
-        for (number, bytes) in self.externals(scene) {
-            let sum = &mut sums[scene.shown_as(number) as usize].1;
-            *sum = sum.wrapping_sub(bytes);
-        }
         let parts = (0..).zip(sums).filter(|(_, (_, bytes))| *bytes > 0);
         let mut parts: Vec<Portion> =
             parts.map(|(kin, (count, bytes))| Portion { of: TypeId(kin), count, bytes }).collect();
@@ -418,37 +420,29 @@ impl Candidate {
     }
 }
 
-/// The counts and own bytes, by type, of the objects that heads dominate. A part is a head and a
-/// range of the numbers from its own on.
-///
-/// The own bytes of an object are its retained bytes minus those of the objects that it dominates.
-/// All columns are read in order, so sums wrap until the end, where they are right. They are wrong
-/// if retained sizes stop at 2⁶⁴ − 1, which only damaged files reach.
+/// The counts and shallow bytes, by type, of the objects with the numbers of some ranges.
 fn sums_by_type(
     scene: &Scene<'_, '_>,
-    parts: impl ParallelIterator<Item: Iterator<Item = (u32, Range<u32>)>>,
+    parts: impl ParallelIterator<Item: Iterator<Item = Range<u32>>>,
 ) -> Vec<(u64, u64)> {
     let none = || vec![(0_u64, 0_u64); scene.heap().types.len()];
+    let add = |(count, sum): &mut (u64, u64), more: u64, bytes: u64| {
+        *count += more;
+        *sum = sum.saturating_add(bytes);
+    };
     parts
         .fold(none, |mut sums, part| {
-            for (head, range) in part {
+            for range in part {
                 for number in range {
-                    let retained = scene.bytes(number);
-                    let (count, bytes) = &mut sums[scene.shown_as(number) as usize];
-                    *count += 1;
-                    *bytes = bytes.wrapping_add(retained);
-                    if number != head {
-                        let above = &mut sums[scene.shown_as(scene.dominator(number)) as usize].1;
-                        *above = above.wrapping_sub(retained);
-                    }
+                    let bytes =
+                        scene.object(number).map_or(0, |object| scene.heap().shallow_bytes(object));
+                    add(&mut sums[scene.shown_as(number) as usize], 1, bytes);
                 }
             }
             sums
         })
         .reduce(none, |mut sums, others| {
-            for (sum, other) in sums.iter_mut().zip(others) {
-                *sum = (sum.0 + other.0, sum.1.wrapping_add(other.1));
-            }
+            sums.iter_mut().zip(others).for_each(|(sum, (count, bytes))| add(sum, count, bytes));
             sums
         })
 }

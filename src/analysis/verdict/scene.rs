@@ -5,7 +5,6 @@ use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, TypeId, TypeIds, TypeKind};
 use crate::parallel::{self, lock};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::Mutex;
@@ -90,11 +89,6 @@ impl Group {
 
     pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
         self.heads.iter().chain(&self.inner).copied()
-    }
-
-    /// The members, for several threads.
-    pub(super) fn par_members(&self) -> impl IndexedParallelIterator<Item = u32> + '_ {
-        self.heads.par_iter().chain(&self.inner).copied()
     }
 
     /// The members in parts, for several threads.
