@@ -7,6 +7,7 @@
 
 pub(crate) mod atomic;
 
+use crate::phases;
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,10 +18,11 @@ pub(crate) fn map<I: Send, R: Send>(
 ) -> Vec<R> {
     let slots = items.into_iter().map(|item| Mutex::new((Some(item), None)));
     let slots: Vec<Mutex<(Option<I>, Option<R>)>> = slots.collect();
+    let part = phases::part();
     run(slots.len(), &|at| {
         let mut slot = lock(&slots[at]);
         let (item, result) = &mut *slot;
-        *result = item.take().map(&work);
+        *result = item.take().map(|item| part.run(|| work(item)));
     });
     let results = slots.into_iter().filter_map(|slot| {
         let (_, result) = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -54,9 +56,12 @@ pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
+    let part = phases::part();
     let (mut a, mut b) = (Some(a), Some(b));
     let (mut of_a, mut of_b) = (None, None);
-    both(&mut || of_a = a.take().map(|a| a()), &mut || of_b = b.take().map(|b| b()));
+    both(&mut || of_a = a.take().map(|a| part.run(a)), &mut || {
+        of_b = b.take().map(|b| part.run(b))
+    });
     of_a.zip(of_b).expect("both functions have run")
 }
 
@@ -76,6 +81,18 @@ fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phases::Phase;
+
+    #[test]
+    fn phases_on_other_threads_belong_to_the_one_that_is_open() {
+        let outer = Phase::new("outer");
+        let within = |_| Phase::new("inner").within;
+        assert_eq!(map(0..1000, within), vec![outer.number; 1000]);
+        assert_eq!(join(|| within(0), || map(0..2, within)), (outer.number, vec![outer.number; 2]));
+        let number = outer.number;
+        drop(outer);
+        assert!(Phase::new("next").within != number);
+    }
 
     #[test]
     fn results_are_in_the_order_of_the_items() {

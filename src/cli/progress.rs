@@ -2,7 +2,7 @@
 //! half a second.
 
 use super::{lock, own_profile};
-use crate::phases;
+use crate::phases::{self, Phase};
 use crate::source::Source;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,23 +16,17 @@ static BEGAN: OnceLock<Instant> = OnceLock::new();
 /// Whether bars are wanted.
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-/// The phases of the work that is being done, and their bars.
-static CURRENT: Mutex<Vec<(&str, ProgressBar)>> = Mutex::new(Vec::new());
-
-fn change(how: impl FnOnce(&mut Vec<(&'static str, ProgressBar)>)) {
-    let mut open = lock(&CURRENT);
-    own_profile::change(|| open.iter().map(|(phase, _)| *phase).collect());
-    how(&mut open);
-}
+/// The numbers and names of the phases that are open, in the order in which they began, and their bars.
+static OPEN: Mutex<Vec<(u32, &str, ProgressBar)>> = Mutex::new(Vec::new());
 
 /// The outermost phase with its progress, for interfaces that draw it themselves.
 #[cfg(feature = "explore")]
 pub(super) fn current() -> Option<String> {
-    let open = lock(&CURRENT);
-    let (phase, bar) = open.first()?;
+    let open = lock(&OPEN);
+    let (_, name, bar) = open.first()?;
     Some(match bar.length() {
-        Some(length @ 1..) => format!("{phase} {} %", bar.position().min(length) * 100 / length),
-        _ => (*phase).to_owned(),
+        Some(length @ 1..) => format!("{name} {} %", bar.position().min(length) * 100 / length),
+        _ => (*name).to_owned(),
     })
 }
 
@@ -42,14 +36,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Enables or disables bars from now on.
 pub(super) fn allow(wanted: bool) {
     BEGAN.get_or_init(Instant::now);
-    phases::watch(|phase| Box::new(Progress::new(phase, None)));
+    phases::watch(|phase| Box::new(Progress::of(phase, None)));
     WANTED.store(wanted, Relaxed);
 }
 
 /// A phase of the work, shown until it is dropped: its name with a bar if its end is known, and with
 /// a spinner if not. Phases within another one are not shown.
 pub(super) struct Progress {
-    phase: &'static str,
+    phase: Phase,
     bar: ProgressBar,
     /// Ends the thread that waits to show the bar.
     waiting: Option<(Sender<()>, JoinHandle<()>)>,
@@ -58,12 +52,16 @@ pub(super) struct Progress {
 impl Progress {
     /// Begins a phase over `total` bytes, or one whose end is not known.
     pub(super) fn new(phase: &'static str, total: Option<u64>) -> Self {
+        Self::of(Phase::new(phase), total)
+    }
+
+    fn of(phase: Phase, total: Option<u64>) -> Self {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-        let mut is_part = false;
-        change(|open| {
-            is_part = !open.is_empty();
-            open.push((phase, bar.clone()));
-        });
+        own_profile::begin(&phase);
+        let mut open = lock(&OPEN);
+        let is_part = !open.is_empty();
+        open.push((phase.number, phase.name, bar.clone()));
+        drop(open);
         let Some(began) = BEGAN.get().filter(|_| WANTED.load(Relaxed) && !is_part) else {
             return Self { phase, bar, waiting: None };
         };
@@ -76,7 +74,7 @@ impl Progress {
         bar.set_style(
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
-        bar.set_message(phase);
+        bar.set_message(phase.name);
         let (end, ended) = mpsc::channel();
         let (shown, rest) = (bar.clone(), PATIENCE.saturating_sub(began.elapsed()));
         let wait = move || {
@@ -110,10 +108,7 @@ impl Drop for Progress {
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
-        change(|open| {
-            if let Some(place) = open.iter().rposition(|(phase, _)| *phase == self.phase) {
-                open.remove(place);
-            }
-        });
+        lock(&OPEN).retain(|(number, ..)| *number != self.phase.number);
+        own_profile::end(&self.phase);
     }
 }

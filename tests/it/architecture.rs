@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("bytes", &["error"]),
-    ("parallel", &[]),
+    ("parallel", &["phases"]),
     ("phases", &[]),
     ("source", &["error", "vm_service"]),
     ("allocator", &["pages", "spill"]),
