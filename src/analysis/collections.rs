@@ -92,15 +92,16 @@ impl<'h, 'a> Collections<'h, 'a> {
 
     /// The collection that a wrapper represents, or the collection itself.
     pub fn unwrapped(&self, object: ObjectId) -> ObjectId {
-        let mut inner = object;
-        for _ in 0..MAX_WRAPPERS {
-            let Some(Shape { size: Size::Of(field), .. }) = self.shape(inner) else { break };
-            let Some(next) = get(self.heap, inner, field).and_then(FieldValue::object) else {
-                break;
-            };
-            inner = next;
-        }
-        inner
+        self.wrappers(object).last().unwrap_or(object)
+    }
+
+    /// A collection, what it wraps, and so on.
+    fn wrappers(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> {
+        let inner = |object: &ObjectId| match self.shape(*object) {
+            Some(Shape { size: Size::Of(field), .. }) => get(self.heap, *object, field)?.object(),
+            _ => None,
+        };
+        std::iter::successors(Some(object), inner).take(MAX_WRAPPERS + 1)
     }
 
     /// The number of entries that a collection states. `None` if it states none or an impossible

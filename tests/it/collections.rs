@@ -152,13 +152,33 @@ fn maps_of_guava_caffeine_and_commons_collections_have_their_entries() {
     let hashed = [("data", Id(data)), ("size", Int(1))];
     let hashed = lab.object("org.apache.commons.collections4.map.AbstractHashedMap", &hashed);
     let bounded = "com.github.benmanes.caffeine.cache.BoundedLocalCache";
-    let cache = lab.object(bounded, &[("data", Id(hashed))]);
+    let node = "com.github.benmanes.caffeine.cache.PS";
+    let node = lab.object(node, &[("key", Id(numbers[2])), ("value", Id(numbers[3]))]);
+    let entry = "org.apache.commons.collections4.map.AbstractHashedMap$HashEntry";
+    let entry = lab.object(entry, &[("key", Id(numbers[2])), ("value", Id(node)), ("next", Id(0))]);
+    let data = lab.array(&[entry]);
+    let nodes = [("data", Id(data)), ("size", Int(1))];
+    let nodes = lab.object("org.apache.commons.collections4.map.AbstractHashedMap", &nodes);
+    let cache = lab.object(bounded, &[("data", Id(nodes))]);
     let manual = lab.object(&format!("{bounded}$BoundedLocalManualCache"), &[("cache", Id(cache))]);
+    let local = "com.google.common.cache.LocalCache";
+    let strong =
+        lab.object(&format!("{local}$StrongValueReference"), &[("referent", Id(numbers[5]))]);
+    let strong = [("key", Id(numbers[4])), ("valueReference", Id(strong)), ("next", Id(0))];
+    let strong = lab.object(&format!("{local}$StrongEntry"), &strong);
+    let chains = lab.array(&[0, strong]);
+    let table = "java.util.concurrent.atomic.AtomicReferenceArray";
+    let table = lab.object(table, &[("array", Id(chains))]);
+    let segment = lab.object(&format!("{local}$Segment"), &[("table", Id(table))]);
+    let segments = lab.array(&[segment]);
+    let segments = lab.object(local, &[("segments", Id(segments))]);
+    let guava = lab.object(&format!("{local}$LocalManualCache"), &[("localCache", Id(segments))]);
     let file = lab.finish();
     assert_eq!(entries_of(&file, immutable), ["0=1", "2=3", "4=5"]);
     assert_eq!(entries_of(&file, multimap), ["0=1", "2=3", "4=5"]);
     assert_eq!(entries_of(&file, hashed), ["0=1"]);
-    assert_eq!(entries_of(&file, manual), ["0=1"]);
+    assert_eq!(entries_of(&file, manual), ["2=3"]);
+    assert_eq!(entries_of(&file, guava), ["4=5"]);
 }
 
 #[test]

@@ -27,12 +27,22 @@ impl Collections<'_, '_> {
         mut each: impl FnMut(CollectionEntry<'_>) -> ControlFlow<()>,
     ) {
         let kind = self.kind(object);
+        let mut layouts =
+            self.wrappers(object).filter_map(|object| Some(self.shape(object)?.layout));
+        let within = layouts.find_map(|layout| match layout {
+            Layout::Within { value, .. } => Some(value),
+            _ => None,
+        });
         let object = self.unwrapped(object);
         let Some(shape) = self.shape(object) else { return };
+        let inner = |value: FieldValue<'_>| get(self.heap, value.object()?, within?);
         // A set based on a map has the map's keys, a list its values.
-        let mut each = |entry: CollectionEntry<'_>| match (entry.key, kind) {
-            (None, _) | (_, Some(CollectionKind::Map)) => each(entry),
-            (Some(_), Some(CollectionKind::List)) => each(CollectionEntry { key: None, ..entry }),
+        let mut each = |CollectionEntry { key, value }: CollectionEntry<'_>| match (key, kind) {
+            (None, _) => each(CollectionEntry { key, value }),
+            (Some(_), Some(CollectionKind::Map)) => {
+                each(CollectionEntry { key, value: inner(value).unwrap_or(value) })
+            }
+            (Some(_), Some(CollectionKind::List)) => each(CollectionEntry { key: None, value }),
             (Some(key), _) => each(CollectionEntry { key: None, value: key }),
         };
         let mut walk = Walk {
@@ -89,6 +99,9 @@ impl Walk<'_, '_, '_> {
             Layout::Chains { table, next, key, value } => {
                 array(table).map_or(NONE, |table| self.chains(table, next, key, value))
             }
+            Layout::Segments { segments, table, next, key, value } => {
+                array(segments).map_or(NONE, |all| self.segments(all, table, [next, key, value]))
+            }
             Layout::Linked { first, next, key, value } => {
                 let first = if first.is_empty() { Some(object) } else { array(first) };
                 first.map_or(NONE, |first| self.chain(first, next, key, value))
@@ -114,11 +127,13 @@ impl Walk<'_, '_, '_> {
                 self.nodes(open, node, children, leaf, pairs)
             }
             Layout::Trie { root, each } => array(root).map_or(NONE, |root| self.trie(root, each)),
-            Layout::Of(path) => {
+            Layout::Of(path) | Layout::Within { map: path, .. } => {
                 match array(path).and_then(|inner| Some((inner, self.collections.shape(inner)?))) {
                     // Wrappers of known collections have been removed; this shape states its own
                     // size.
-                    Some((inner, shape)) if !matches!(shape.layout, Layout::Of(_)) => {
+                    Some((inner, shape))
+                        if !matches!(shape.layout, Layout::Of(_) | Layout::Within { .. }) =>
+                    {
                         self.entries(inner, shape)
                     }
                     _ => NONE,

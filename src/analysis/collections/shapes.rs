@@ -118,8 +118,18 @@ pub(super) enum Layout {
     /// Scala's compressed hash trie: a node has elements, then nodes in reverse. `each` is the
     /// number of elements for each entry.
     Trie { root: &'static str, each: u64 },
+    /// An array of segments, each with an array of chains of nodes.
+    Segments {
+        segments: &'static str,
+        table: &'static str,
+        next: &'static str,
+        key: &'static str,
+        value: &'static str,
+    },
     /// The collection in a field.
     Of(&'static str),
+    /// The map in a field, whose values are objects with the values in a field.
+    Within { map: &'static str, value: &'static str },
 }
 
 /// The maximum fill of a collection's array before it grows.

@@ -215,7 +215,8 @@ const ROLES: Roles = &[
     ("com.google.common.collect.*Entry$*", Inside),
     ("com.google.common.eventbus.Subscriber", Inside),
     ("com.google.common.eventbus.Subscriber$*", Inside),
-    // The nodes of Caffeine: the first letters are the strength of the references to key and value.
+    // Caffeine. The first letters of nodes are the strength of the references to key and value.
+    ("com.github.benmanes.caffeine.cache.*oundedLocalCache$*Cache", Collection("cache")),
     ("com.github.benmanes.caffeine.cache.PD*", Inside),
     ("com.github.benmanes.caffeine.cache.PS*", Inside),
     ("com.github.benmanes.caffeine.cache.PW*", Inside),

@@ -23,6 +23,20 @@ impl Walk<'_, '_, '_> {
         })
     }
 
+    /// The chains of all segments.
+    pub(super) fn segments(
+        &mut self,
+        segments: ObjectId,
+        table: &str,
+        [next, key, value]: [&str; 3],
+    ) -> ControlFlow<()> {
+        self.each_of(segments, 0..u64::MAX, |walk, _, segment| {
+            let table = segment.object().and_then(|segment| get(walk.heap, segment, table));
+            let table = table.and_then(FieldValue::object);
+            table.map_or(NONE, |table| walk.chains(table, next, key, value))
+        })
+    }
+
     pub(super) fn chain(
         &mut self,
         first: ObjectId,

@@ -286,15 +286,26 @@ pub(super) static LIBRARIES: &[Shape] = &[
     ),
     of(&["com.google.common.collect.StandardTable"], Map, "backingMap"),
     of(&["com.google.common.collect.EvictingQueue"], List, "delegate"),
+    Shape {
+        names: &["com.google.common.cache.LocalCache"],
+        kind: Map,
+        size: Size::Counted,
+        layout: Layout::Segments {
+            segments: "segments",
+            table: "table.array",
+            next: "next",
+            key: "key",
+            value: "valueReference.referent",
+        },
+        ..LIST
+    },
+    of(&["com.google.common.cache.LocalCache$LocalManualCache"], Map, "localCache"),
     // Caffeine.
-    of(
-        &[
-            "com.github.benmanes.caffeine.cache.BoundedLocalCache",
-            "com.github.benmanes.caffeine.cache.UnboundedLocalCache",
-        ],
-        Map,
-        "data",
-    ),
+    Shape {
+        layout: Layout::Within { map: "data", value: "value" },
+        ..of(&["com.github.benmanes.caffeine.cache.BoundedLocalCache"], Map, "data")
+    },
+    of(&["com.github.benmanes.caffeine.cache.UnboundedLocalCache"], Map, "data"),
     of(
         &[
             "com.github.benmanes.caffeine.cache.BoundedLocalCache$BoundedLocalManualCache",
