@@ -12,13 +12,15 @@ use super::finding::{Holder, Suspect};
 use super::holders::Holders;
 use super::named::Naming;
 use super::partition::Partition;
-use super::scene::{Group, Scene};
+use super::scene::{Group, PART, Scene};
 use super::union::Owners;
 use super::{LEAST_BYTES, MOST_LOOKS, Surveyed, findings, together};
 use crate::analysis::collections::Collections;
 use crate::analysis::threads::program_functions;
 use crate::model::heap::{Heap, Role, Thread, ThreadKind};
+use crate::parallel;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::cmp::Reverse;
 
 /// An owner with less than 1/`LEAST_PART` of the newer heap is not examined.
@@ -54,6 +56,12 @@ pub struct Size {
     pub count: u64,
     /// Bytes that would be freed with the owner.
     pub bytes: u64,
+}
+
+impl Size {
+    fn and(self, other: Self) -> Self {
+        Self { count: self.count + other.count, bytes: self.bytes.saturating_add(other.bytes) }
+    }
 }
 
 /// The owner that grew most.
@@ -133,7 +141,9 @@ pub fn grown(
         .filter(|(rise, _)| *rise > 0)
         .collect();
     ranked.sort_unstable_by_key(|(rise, at)| (Reverse(*rise), *at));
-    let mut sized = ranked.into_iter().map(|(_, at)| {
+    let may_be =
+        ranked.into_iter().filter(|(_, at)| past.may_have_grown(&owners[*at].trace, &heads[*at]));
+    let mut sized = may_be.map(|(_, at)| {
         let new = Size { count: owners[at].finding.count, bytes: owners[at].finding.bytes };
         Grown { owner: at, old: past.size(&owners[at], &heads[at]), new }
     });
@@ -184,11 +194,17 @@ fn above(scene: &Scene<'_, '_>, number: u32) -> TypeName {
 
 /// The number of live objects of a type, and the sum of what each retains.
 fn alike(scene: &Scene<'_, '_>, kin: u32) -> Size {
-    let of_kin = (1..scene.end(0)).filter(|number| scene.kin(*number) == kin);
-    of_kin.fold(Size::default(), |sum, number| Size {
-        count: sum.count + 1,
-        bytes: sum.bytes.saturating_add(scene.bytes(number)),
-    })
+    let end = scene.end(0);
+    let parts = parallel::map((1..end).step_by(PART), |first| {
+        let mut sum = Size::default();
+        for number in first..end.min(first.saturating_add(PART as u32)) {
+            if scene.kin(number) == kin {
+                sum = sum.and(Size { count: 1, bytes: scene.bytes(number) });
+            }
+        }
+        sum
+    });
+    parts.into_iter().fold(Size::default(), Size::and)
 }
 
 fn stack(heap: &Heap<'_>, thread: &Thread) -> Stack {
@@ -202,12 +218,32 @@ struct Past<'p, 's, 'a> {
     collections: &'p Collections<'p, 'a>,
     /// The types by name. The first of several types with one name represents all of them.
     kins: FxHashMap<TypeName, u32>,
+    /// The last division of the heap.
+    divided: RefCell<Option<(Partition, Owners<'s>)>>,
 }
 
 impl<'p, 's, 'a> Past<'p, 's, 'a> {
     fn of(scene: &'p Scene<'s, 'a>, collections: &'p Collections<'p, 'a>) -> Self {
         let kins = (0..scene.heap().types.len() as u32).rev();
-        Self { scene, collections, kins: kins.map(|kin| (type_name(scene, kin), kin)).collect() }
+        let kins = kins.map(|kin| (type_name(scene, kin), kin)).collect();
+        Self { scene, collections, kins, divided: RefCell::default() }
+    }
+
+    /// Whether it is worth computing the size of an owner that consisted of these objects. If no holder
+    /// was found, and its type has neither more nor larger objects than before, no size is plausible.
+    fn may_have_grown(&self, trace: &Trace, heads: &[u32]) -> bool {
+        let is_held = trace.container.is_some() && !heads.is_empty();
+        if is_held || trace.stack.is_some() {
+            return true;
+        }
+        let before = self.alike(trace);
+        trace.alike.count > before.count || trace.alike.bytes > before.bytes
+    }
+
+    /// The objects of the type in which the memory accumulates.
+    fn alike(&self, trace: &Trace) -> Size {
+        let kin = trace.steps.last().and_then(|element| self.kins.get(element));
+        kin.map_or_else(Size::default, |kin| alike(self.scene, *kin))
     }
 
     /// Whether objects can be new in an owner: its single holder existed before, or all objects of
@@ -225,11 +261,10 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         if heads.is_empty() && grown.bytes() > trace.live.saturating_sub(self.scene.live()) {
             return false;
         }
-        let Some(element) = trace.steps.last().filter(|_| trace.stack.is_none()) else {
+        if trace.stack.is_some() {
             return true;
-        };
-        let kin = self.kins.get(element);
-        let before = kin.map_or_else(Size::default, |kin| alike(self.scene, *kin));
+        }
+        let before = self.alike(trace);
         if are_as_many {
             return trace.alike.bytes.saturating_sub(before.bytes) >= grown.bytes().div_ceil(2);
         }
@@ -383,9 +418,21 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
     }
 
     fn threads(&self) -> Vec<Candidate> {
-        let partition = Partition::around(self.scene, &[]);
-        let united = Owners::of(self.scene, &partition);
-        threads(self.scene, &partition, &united, Enough { threads: 1, bytes: 0, locals: true }).0
+        let enough = Enough { threads: 1, bytes: 0, locals: true };
+        self.divided(&[], |partition, owners| threads(self.scene, partition, owners, enough).0)
+    }
+
+    /// Divides the heap so that these objects are owners, and calls a function with them. Most are owners
+    /// anyway, so that several calls need the same division.
+    fn divided<T>(&self, heads: &[u32], with: impl FnOnce(&Partition, &Owners<'s>) -> T) -> T {
+        let partition = Partition::around(self.scene, heads);
+        let mut last = self.divided.borrow_mut();
+        let same = last.take().filter(|(last, _)| last.divides_like(&partition));
+        let (partition, owners) = last.insert(same.unwrap_or_else(|| {
+            let owners = Owners::of(self.scene, &partition);
+            (partition, owners)
+        }));
+        with(partition, owners)
     }
 
     /// The size of an owner that consisted of these objects.
@@ -394,9 +441,8 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         if let Some(wanted) = &trace.stack {
             let all = &scene.heap().threads;
             let count = all.iter().filter(|thread| stack(scene.heap(), thread) == *wanted).count();
-            let heads = heads.to_vec();
-            let partition = Partition::around(scene, &heads);
-            let bytes = Owners::of(scene, &partition).bytes(scene, &[&heads], &partition);
+            let bytes =
+                self.divided(heads, |partition, owners| owners.bytes(scene, &[heads], partition));
             return Size { count: count as u64, bytes: bytes[0] };
         }
         let Some(first) = heads.first() else { return Size::default() };
@@ -410,9 +456,8 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         let Some(candidate) = found.or_else(|| self.along(trace, group)) else {
             return Size { count: 0, bytes };
         };
-        let partition = Partition::around(scene, heads);
         let mut one = vec![candidate];
-        together(scene, &partition, &Owners::of(scene, &partition), &mut one);
+        self.divided(heads, |partition, owners| together(scene, partition, owners, &mut one));
         one.first()
             .map_or(Size { count: 0, bytes }, |one| Size { count: one.count(), bytes: one.bytes })
     }

@@ -110,6 +110,11 @@ impl Partition {
         all
     }
 
+    /// Whether another partition of the same heap has the same owners.
+    pub(super) fn divides_like(&self, other: &Self) -> bool {
+        self.opened == other.opened
+    }
+
     /// Creates a partition with only the roots opened, and the list of objects to open.
     fn closed(scene: &Scene<'_, '_>) -> (Self, Vec<u32>) {
         let mut opened = ObjectSet::none(scene.survey.tree.dominators.len() + 1);
