@@ -230,6 +230,10 @@ fn counted<T>(
     }
     let held = load(session, "diff", input, snapshot, roots)?;
     let loaded = held.get();
+    if !loaded.heap.roots.is_empty() {
+        // The search for what grew needs the tree, so the histogram takes its sums from there.
+        loaded.tree();
+    }
     let histogram = histogram(loaded, by, wanted(args), &args.filter.filter(), input)?;
     let has_roots = histogram.unreachable.is_some();
     let status = report_loaded(session, input, loaded);
