@@ -40,7 +40,7 @@ use entries::Tables;
 use essential::Graph;
 use locations::Locations;
 use nodes::Nodes;
-use originals::{Finder, Originals};
+use originals::{Finder, Originals, short_names_by_script};
 use plain::PlainObjects;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -192,13 +192,18 @@ fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
 /// Returns a warning if most functions and classes of a script without a source map look minified.
 pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning> {
     let document = Document::read(bytes).ok()?;
+    let locations = &Locations::of(&document);
+    locations.rows().next()?;
     let (nodes, _) = Nodes::read(&document, options.progress).ok()?;
+    let scripts = short_names_by_script(&nodes, &document.strings, locations);
+    if scripts.is_empty() {
+        return None;
+    }
     let (edges, _) = Edges::read(&document, true, options.progress);
     let (first, ..) = first_edges(&nodes, edges.len());
     let graph = &Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees: None };
-    let locations = &Locations::of(&document);
     let (meta, strings, maps) = (&document.meta, &document.strings, options.source_maps);
-    let (url, names) = Finder { graph, meta, strings, locations, maps }.minified()?;
+    let (url, names) = Finder { graph, meta, strings, locations, maps }.minified(scripts)?;
     Some(InfoWarning::of_script("functions and classes", &url, names))
 }
 

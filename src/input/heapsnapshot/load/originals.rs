@@ -5,6 +5,7 @@
 
 use super::essential::Graph;
 use super::locations::{ASKED, Location, Locations};
+use super::nodes::Nodes;
 use crate::input::heapsnapshot::meta::{Meta, NodeType};
 use crate::input::heapsnapshot::strings::Strings;
 use crate::model::heap::{LabelKind, SourceLocation};
@@ -59,6 +60,31 @@ impl Labels {
     }
 }
 
+/// The scripts whose functions and classes mostly have short names, those with most names first.
+pub(super) fn short_names_by_script(
+    nodes: &Nodes,
+    strings: &Strings<'_>,
+    locations: &Locations<'_>,
+) -> Vec<(u64, ShortNames)> {
+    let mut seen = FxHashSet::default();
+    let mut by_script: FxHashMap<u64, ShortNames> = FxHashMap::default();
+    for Location { object, script, .. } in locations.rows() {
+        let kind = nodes.kind.get(object.index()).copied();
+        if seen.insert((script, kind, nodes.name.get(object.index()).copied())) {
+            let is_short = looks_short(&name(nodes, strings, object.0));
+            by_script.entry(script).or_default().add(is_short);
+        }
+    }
+    let mut found: Vec<_> = by_script.into_iter().filter(|(_, names)| names.are_most()).collect();
+    found.sort_unstable_by_key(|(script, names)| (Reverse(names.all), *script));
+    found
+}
+
+fn name(nodes: &Nodes, strings: &Strings<'_>, node: u32) -> String {
+    let name = nodes.name.get(node as usize).copied();
+    name.map_or_else(String::new, |name| strings.text(name.into()).into_owned())
+}
+
 /// The parts of a snapshot that are needed to find original names.
 pub(super) struct Finder<'f, 'a> {
     pub(super) graph: &'f Graph<'f>,
@@ -81,27 +107,10 @@ impl Finder<'_, '_> {
         originals
     }
 
-    /// The script without a source map whose functions and classes mostly have short names. Among
-    /// several such scripts, the one with the most names.
-    pub(super) fn minified(&self) -> Option<(String, ShortNames)> {
-        let mut seen = FxHashSet::default();
-        let mut by_script: FxHashMap<u64, ShortNames> = FxHashMap::default();
-        for row in self.locations.rows() {
-            let kind = self.graph.nodes.kind.get(row.object.index()).copied();
-            let name = self.graph.nodes.name.get(row.object.index()).copied();
-            if seen.insert((row.script, kind, name)) {
-                let is_short = looks_short(&self.name(row.object.0));
-                by_script.entry(row.script).or_default().add(is_short);
-            }
-        }
-        by_script.retain(|_, names| names.are_most());
-        if by_script.is_empty() {
-            return None;
-        }
+    /// The first of these scripts that has no source map, with its names.
+    pub(super) fn minified(&self, scripts: Vec<(u64, ShortNames)>) -> Option<(String, ShortNames)> {
         let urls = self.scripts();
-        let mut found: Vec<_> = by_script.into_iter().collect();
-        found.sort_unstable_by_key(|(script, names)| (Reverse(names.all), *script));
-        found.into_iter().find_map(|(script, names)| {
+        scripts.into_iter().find_map(|(script, names)| {
             let url = urls.get(&script).filter(|url| !url.starts_with("node:"))?;
             let has_map = self.maps.is_some_and(|maps| maps.has(url));
             (!has_map).then(|| (url.clone(), names))
@@ -113,8 +122,7 @@ impl Finder<'_, '_> {
     }
 
     fn name(&self, node: u32) -> String {
-        let name = self.graph.nodes.name.get(node as usize).copied();
-        name.map_or_else(String::new, |name| self.strings.text(name.into()).into_owned())
+        name(self.graph.nodes, self.strings, node)
     }
 
     fn of_functions(&self, originals: &mut Originals) -> FxHashMap<u32, u32> {
