@@ -28,7 +28,7 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// Begins a phase. Watchers do not get it.
+    /// Begins a phase without calling the watcher.
     pub(crate) fn new(name: &'static str) -> Self {
         let number = COUNT.fetch_add(1, Relaxed) + 1;
         Self { name, number, within: CURRENT.replace(number) }

@@ -170,7 +170,8 @@ fn maps_of_guava_caffeine_and_commons_collections_have_their_entries() {
     let table = "java.util.concurrent.atomic.AtomicReferenceArray";
     let table = lab.object(table, &[("array", Id(chains))]);
     let segment = lab.object(&format!("{local}$Segment"), &[("table", Id(table))]);
-    let segments = lab.array(&[segment]);
+    // A damaged file may repeat a segment.
+    let segments = lab.array(&[segment, segment]);
     let segments = lab.object(local, &[("segments", Id(segments))]);
     let guava = lab.object(&format!("{local}$LocalManualCache"), &[("localCache", Id(segments))]);
     let file = lab.finish();

@@ -30,7 +30,7 @@ impl Collections<'_, '_> {
         let mut layouts =
             self.wrappers(object).filter_map(|object| Some(self.shape(object)?.layout));
         let within = layouts.find_map(|layout| match layout {
-            Layout::Within { value, .. } => Some(value),
+            Layout::Within { value } => Some(value),
             _ => None,
         });
         let object = self.unwrapped(object);
@@ -127,18 +127,18 @@ impl Walk<'_, '_, '_> {
                 self.nodes(open, node, children, leaf, pairs)
             }
             Layout::Trie { root, each } => array(root).map_or(NONE, |root| self.trie(root, each)),
-            Layout::Of(path) | Layout::Within { map: path, .. } => {
+            Layout::Of(path) => {
                 match array(path).and_then(|inner| Some((inner, self.collections.shape(inner)?))) {
                     // Wrappers of known collections have been removed; this shape states its own
                     // size.
-                    Some((inner, shape))
-                        if !matches!(shape.layout, Layout::Of(_) | Layout::Within { .. }) =>
-                    {
+                    Some((inner, shape)) if !matches!(shape.layout, Layout::Of(_)) => {
                         self.entries(inner, shape)
                     }
                     _ => NONE,
                 }
             }
+            // The map is missing, or it would have been unwrapped.
+            Layout::Within { .. } => NONE,
         }
     }
 

@@ -128,8 +128,8 @@ pub(super) enum Layout {
     },
     /// The collection in a field.
     Of(&'static str),
-    /// The map in a field, whose values are objects with the values in a field.
-    Within { map: &'static str, value: &'static str },
+    /// The map that [`Size::Of`] names, whose values are objects with the values in a field.
+    Within { value: &'static str },
 }
 
 /// The maximum fill of a collection's array before it grows.

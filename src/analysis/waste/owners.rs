@@ -128,14 +128,16 @@ impl Owners {
 
     /// Finds the first references from objects of a part.
     fn find_in(&self, heap: &Heap<'_>, tree: &DominatorTree, first: u32, size: u32) -> Found {
-        let mut found = Found::default();
-        let mut numbers: FxHashMap<(WasteKind, Owner), u32> = FxHashMap::default();
         let end = first.saturating_add(size).min(heap.len() as u32);
+        let mut found = Found::default();
+        if first >= end {
+            return found;
+        }
+        let mut numbers: FxHashMap<(WasteKind, Owner), u32> = FxHashMap::default();
         let references = &heap.references;
         let mut left = self.objects.set().clone();
         let mut from = ObjectId(first);
-        let start = if first < end { references.range(from).start } else { return found };
-        for row in start..references.range(ObjectId(end - 1)).end {
+        for row in references.range(from).start..references.range(ObjectId(end - 1)).end {
             let target = references.target(row);
             if !left.contains(target) || references.is_weak(row) {
                 continue;

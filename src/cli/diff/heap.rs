@@ -231,7 +231,7 @@ fn counted<T>(
     let held = load(session, "diff", input, snapshot, roots)?;
     let loaded = held.get();
     if !loaded.heap.roots.is_empty() {
-        // The search for what grew needs the tree, so the histogram takes its sums from there.
+        // The search for what grew needs the dominator tree anyway, so the histogram uses it, too.
         loaded.tree();
     }
     let histogram = histogram(loaded, by, wanted(args), &args.filter.filter(), input)?;

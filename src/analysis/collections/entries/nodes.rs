@@ -4,6 +4,7 @@ use super::{CollectionEntry, NONE, Walk};
 use crate::analysis::collections::get;
 use crate::analysis::collections::shapes::Layout;
 use crate::model::heap::{FieldValue, ObjectId};
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 impl Walk<'_, '_, '_> {
@@ -23,16 +24,18 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// The chains of all segments.
+    /// The chains of all segments. Each table counts once, or a small file could repeat a large empty
+    /// table any number of times.
     pub(super) fn segments(
         &mut self,
         segments: ObjectId,
         table: &str,
         [next, key, value]: [&str; 3],
     ) -> ControlFlow<()> {
+        let mut seen = FxHashSet::default();
         self.each_of(segments, 0..u64::MAX, |walk, _, segment| {
             let table = segment.object().and_then(|segment| get(walk.heap, segment, table));
-            let table = table.and_then(FieldValue::object);
+            let table = table.and_then(FieldValue::object).filter(|table| seen.insert(*table));
             table.map_or(NONE, |table| walk.chains(table, next, key, value))
         })
     }

@@ -302,7 +302,7 @@ pub(super) static LIBRARIES: &[Shape] = &[
     of(&["com.google.common.cache.LocalCache$LocalManualCache"], Map, "localCache"),
     // Caffeine.
     Shape {
-        layout: Layout::Within { map: "data", value: "value" },
+        layout: Layout::Within { value: "value" },
         ..of(&["com.github.benmanes.caffeine.cache.BoundedLocalCache"], Map, "data")
     },
     of(&["com.github.benmanes.caffeine.cache.UnboundedLocalCache"], Map, "data"),
