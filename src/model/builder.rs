@@ -38,6 +38,7 @@ impl<'a> HeapBuilder<'a> {
                 types: Vec::new(),
                 type_sources: Vec::new(),
                 detached_types: Vec::new(),
+                collection_types: Vec::new(),
                 generated_types: FxHashMap::default(),
                 generated_by_name: std::sync::OnceLock::new(),
                 representations: Vec::new(),

@@ -96,6 +96,9 @@ pub struct Heap<'a> {
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
+    /// Types whose objects are collections, although no table of roles has their names, with the word for such
+    /// a collection (Ruby).
+    pub(crate) collection_types: Vec<(TypeId, &'static str)>,
     /// The generated names of types that have other names in their source.
     pub(crate) generated_types: FxHashMap<TypeId, String>,
     /// The types of `generated_types` by name and namespace, computed on first use.

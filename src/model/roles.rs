@@ -44,14 +44,17 @@ pub enum Role {
     /// Data of the runtime about objects, such as their layout. They do not explain why an object
     /// is alive.
     Hidden,
+    /// A method of a class, with the variables that its code uses. It does not explain more than other data of
+    /// the runtime, but its class has a name.
+    Method,
     /// An object that represents a file of the program, with the field that has its name.
     File(&'static str),
     /// A field that contains the listeners of an object, by event.
     Listeners,
     /// A field that puts a mark before the name of its object, as in `%main::cache` of Perl.
     Sigil(&'static str),
-    /// An object that holds variables of functions that are still running or may run again, without their names.
-    /// With a description of such a variable.
+    /// An object or a group of roots that holds variables without their names, such as those of functions
+    /// that may run again. With a description of such a variable.
     Variables(&'static str),
     /// An object through which everything is reached, such as the global object of a page.
     Passage,
@@ -65,6 +68,11 @@ impl Role {
     /// Whether the objects are parts of others and so are not worth naming.
     pub fn is_part(self) -> bool {
         matches!(self, Self::Inside | Self::Collided | Self::ThreadLocal | Self::Finalizer)
+    }
+
+    /// Whether the objects are data of the runtime that do not explain why others are alive.
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Self::Hidden | Self::Method)
     }
 }
 

@@ -2,8 +2,11 @@
 
 use crate::support::ruby::{SHOP, shop};
 use crate::support::{broken, info, records};
+use dumptool::analysis::collections::Collections;
 use dumptool::analysis::glob::TypeFilter;
+use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Scope};
+use dumptool::analysis::verdict::{Surveyed, Verdict};
 use dumptool::analysis::{DominatorTree, Histogram};
 use dumptool::error::ErrorKind;
 use dumptool::input::load::LoadOptions;
@@ -211,6 +214,57 @@ fn objects_are_called_by_their_class() {
     assert_eq!(name("0x2a0"), "VM/thread");
     assert_eq!(heap.value(object(&heap, "0x100")), Value::Name("Session".into()));
     assert_eq!(heap.value(object(&heap, "0x130")), Value::Name("#<Class:String>".into()));
+}
+
+/// `class_attribute` of Rails defines a method of the class whose block has the value.
+#[test]
+fn a_hash_in_a_class_attribute_is_held_by_a_class_method() {
+    let hex = |addresses: std::ops::Range<u64>| -> Vec<String> {
+        addresses.map(|address| format!("\"{address:#x}\"")).collect()
+    };
+    // Many other methods, which take more memory together.
+    let (methods, orders) = (hex(0x1000..0x1064), hex(0x2000..0x20c8));
+    let entries: Vec<&str> = orders.iter().flat_map(|order| [&**order; 2]).collect();
+    let mut dump = format!(
+        r#"{{"type":"ROOT", "root":"vm", "references":["0x100", "0x110", "0x130", "0x140", "0x150", "0x160", "0x200"]}}
+{{"address":"0x100", "type":"CLASS", "name":"Object", "references":[{}], "memsize":600}}
+{{"address":"0x110", "type":"CLASS", "class":"0x120", "name":"Plugin", "superclass":"0x100", "references":["0x100"], "memsize":600}}
+{{"address":"0x120", "type":"CLASS", "class":"0x100", "singleton":true, "superclass":"0x100", "references":["0x300"], "memsize":600}}
+{{"address":"0x130", "type":"CLASS", "name":"Order", "superclass":"0x100", "references":["0x100"], "memsize":600}}
+{{"address":"0x140", "type":"CLASS", "name":"Registry", "superclass":"0x150", "references":["0x150"], "memsize":600}}
+{{"address":"0x150", "type":"CLASS", "name":"Hash", "superclass":"0x100", "references":["0x100"], "memsize":600}}
+{{"address":"0x160", "type":"CLASS", "name":"Proc", "superclass":"0x100", "references":["0x100"], "memsize":600}}
+{{"address":"0x200", "type":"IMEMO", "imemo_type":"callcache", "references":["0x300"], "memsize":40}}
+{{"address":"0x300", "type":"IMEMO", "imemo_type":"ment", "references":["0x120", "0x310"], "memsize":48}}
+{{"address":"0x310", "type":"DATA", "class":"0x160", "struct":"proc", "references":["0x320"], "memsize":80}}
+{{"address":"0x320", "type":"IMEMO", "imemo_type":"env", "references":["0x330"], "memsize":80}}
+{{"address":"0x330", "type":"HASH", "class":"0x140", "size":{}, "references":[{}], "memsize":8192}}
+"#,
+        methods.join(", "),
+        orders.len(),
+        entries.join(", ")
+    );
+    for method in &methods {
+        dump += &format!(
+            "{{\"address\":{method}, \"type\":\"IMEMO\", \"imemo_type\":\"ment\", \"memsize\":4000}}\n"
+        );
+    }
+    for order in &orders {
+        dump += &format!(
+            "{{\"address\":{order}, \"type\":\"OBJECT\", \"class\":\"0x130\", \"memsize\":1000}}\n"
+        );
+    }
+    let heap = load(dump.as_bytes());
+    assert_eq!(heap.value(object(&heap, "0x120")), Value::Name("#<Class:Plugin>".into()));
+    let graph = Graph::of(&heap);
+    let tree = DominatorTree::of_graph(&heap, &graph);
+    let surveyed = Surveyed { heap: &heap, graph: &graph, tree: &tree };
+    let verdict = Verdict::of(surveyed, &Collections::of(&heap));
+    let found = verdict.suspects.iter().find(|found| found.count == 200).expect("the orders");
+    assert_eq!(found.bytes, 8192 + 200_000);
+    let holder = &found.holders[0];
+    assert_eq!(holder.label, "a variable of a class method of Plugin");
+    assert_eq!((holder.noun, holder.entries), ("hash", Some(200)));
 }
 
 #[test]

@@ -82,7 +82,8 @@ fn shapes(
     for (source, label) in references {
         let outside = outsides.of(scene, source);
         let is_same = scene.number(source).is_some_and(|number| scene.kin(number) == kin);
-        if is_same || matches!(scene.role_of(outside), Role::Hidden | Role::Frame) {
+        let role = scene.role_of(outside);
+        if is_same || role.is_hidden() || role == Role::Frame {
             continue;
         }
         let label = if outside == source { label } else { Label::NONE };

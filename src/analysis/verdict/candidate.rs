@@ -320,8 +320,7 @@ impl Candidate {
         let element = &self.descent.steps[self.element];
         let (role, count) = (scene.role_of_kin(element.kin), element.count() as u64);
         let entries = named.iter().filter_map(|named| named.holder.entries).max();
-        let are_entries =
-            role != Role::Hidden && entries.is_some_and(|entries| entries >= count / 2);
+        let are_entries = !role.is_hidden() && entries.is_some_and(|entries| entries >= count / 2);
         // This much is a finding even if the runtime allocated it, for open archives, say.
         let is_much = self.bytes >= scene.live() / GROWN;
         let by_kind = match kind {
@@ -336,7 +335,7 @@ impl Candidate {
             SuspectKind::Slices => is_much,
             // The text of code has no holder.
             SuspectKind::Large | SuspectKind::Single => {
-                is_much && !named.is_empty() && !role.is_part() && role != Role::Hidden
+                is_much && !named.is_empty() && !role.is_part() && !role.is_hidden()
             }
             SuspectKind::Closures => is_much && (are_entries || count >= MANY_CLOSURES),
             SuspectKind::Collection | SuspectKind::Many | SuspectKind::External => {

@@ -300,7 +300,7 @@ fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Held]) -> Option<usize
         return large().find(is_program).or_else(|| large().next());
     }
     // What the runtime puts around objects, such as proxies, is not worth naming either.
-    if !role.is_part() && role != Role::Hidden {
+    if !role.is_part() && !role.is_hidden() {
         return None;
     }
     let is_for_each = |at: &usize| below[*at].count * 2 >= parts.count();

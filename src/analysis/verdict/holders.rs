@@ -2,7 +2,7 @@
 
 use super::place::{FILE, Place};
 use super::scene::Scene;
-use super::way::{CONTEXT, Link, OUTER, Way, anchored, is_program};
+use super::way::{CONTEXT, Link, OUTER, Way, is_program};
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::regions::{BLOCK, Targets, for_each_reference};
 use crate::model::heap::{Heap, Label, ObjectId, Role, Root, RootKind, StackFrame};
@@ -225,7 +225,7 @@ impl Holders {
         let mut way = Way { at: source, link, inner: None, parts: Vec::new(), known: None };
         for _ in 0..MOST_UP {
             let Some(field) = way.pass(scene) else { break };
-            let named = anchored(scene, way.at, field, &way.parts);
+            let named = way.anchored(scene, field);
             match named.or_else(|| way.of_unnamed(scene)) {
                 Some(Some(place))
                     if scene.role_of(way.at) == Role::Program && place.may_go_on() =>
@@ -316,6 +316,9 @@ fn of_root(scene: &Scene<'_, '_>, root: &Root) -> Option<Place> {
     let text = root.text(&heap.names);
     match root.kind {
         RootKind::Global | RootKind::Static => {
+            if let Some(Role::Variables(one)) = scene.named_role(&text) {
+                return Some(Place::of(one.to_owned(), Some(true)));
+            }
             let is_program = is_program(scene, &text);
             Some(Place::of(text, Some(is_program)))
         }

@@ -167,9 +167,8 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
             for (source, label) in self.holders.of_number(scene, member).take(MOST_HOLDERS * FEW) {
                 let from = scene.number(source).unwrap_or(0);
                 let outside = self.outsides.of(scene, source);
-                if scene.kin(from) == kin
-                    || matches!(scene.role_of(outside), Role::Hidden | Role::Frame)
-                {
+                let role = scene.role_of(outside);
+                if scene.kin(from) == kin || role.is_hidden() || role == Role::Frame {
                     continue;
                 }
                 let number = scene.number(outside).unwrap_or(0);

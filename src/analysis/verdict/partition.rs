@@ -152,9 +152,11 @@ impl Partition {
         group: &'g Group,
         least: u64,
     ) -> impl Iterator<Item = u32> + 'g {
+        let says_nothing = scene.role_of_kin(group.kin).is_hidden();
         let is_alone = move |number: &u32| {
             let bytes = scene.bytes(*number);
-            bytes >= least && (bytes > group.bytes / 2 || self.apart.contains(number))
+            let is_apart = says_nothing || self.apart.contains(number);
+            bytes >= least && (bytes > group.bytes / 2 || is_apart)
         };
         group.heads.iter().copied().filter(is_alone)
     }
@@ -201,10 +203,12 @@ impl Tally {
         }
     }
 
-    /// Whether a large top holds more than half of its type's bytes and is examined by itself.
+    /// Whether a large top is examined by itself: it holds more than half of its type's bytes, or its type
+    /// says nothing about what it holds.
     fn is_alone(&self, scene: &Scene<'_, '_>, number: u32) -> bool {
         let all = self.of_kin.get(scene.kin(number) as usize);
-        all.is_some_and(|all| u128::from(scene.bytes(number)) > all / 2)
+        scene.role(number).is_hidden()
+            || all.is_some_and(|all| u128::from(scene.bytes(number)) > all / 2)
     }
 
     /// Removes the tops that were opened, all of which are large.

@@ -77,9 +77,26 @@ impl<'h> Way<'h> {
 
     /// Whether the reference leads from the variables of a function to those of the one around it.
     fn is_to_outer_scope(&self, scene: &Scene<'h, '_>, field: &str) -> bool {
-        let held = || self.inner.or(self.link.0.map(|row| scene.heap().references.target(row)));
         let is_alike = |held: ObjectId| scene.heap().type_id(held) == scene.heap().type_id(self.at);
-        field == OUTER && scene.role_of(self.at) == Role::Closure && held().is_none_or(is_alike)
+        field == OUTER
+            && scene.role_of(self.at) == Role::Closure
+            && self.held(scene).is_none_or(is_alike)
+    }
+
+    /// The object to which the reference at the present end of the path leads.
+    fn held(&self, scene: &Scene<'h, '_>) -> Option<ObjectId> {
+        self.inner.or_else(|| Some(scene.heap().references.target(self.link.0?)))
+    }
+
+    /// The name at the present end of the path, if one begins there. The outer `None` means that the name
+    /// continues with the holder of the object.
+    pub(super) fn anchored(&self, scene: &Scene<'h, '_>, field: &str) -> Option<Option<Place>> {
+        let of_method = || {
+            let held = self.held(scene).filter(|held| scene.role_of(*held) == Role::Method)?;
+            (scene.heap().type_of(self.at).kind == TypeKind::Class && held != self.at)
+                .then(|| of_method(scene, self.at))?
+        };
+        of_method().map(Some).or_else(|| anchored(scene, self.at, field, &self.parts))
     }
 
     /// The name of the object itself, if the file does not tell the names of its variables (Ruby).
@@ -115,9 +132,21 @@ impl<'h> Way<'h> {
     }
 }
 
-/// The name at an object that begins one: a class, a global object or an object of the program. The
-/// outer `None` means that the name continues with the holder of the object.
-pub(super) fn anchored(
+/// A variable that the code of a method uses, named after the class of the method. A singleton class is the
+/// class of one object, mostly of another class: `#<Class:app.Plugin>`.
+fn of_method(scene: &Scene<'_, '_>, class: ObjectId) -> Option<Place> {
+    let Value::Name(name) = scene.heap().value(class) else { return None };
+    let owner = name.strip_prefix("#<Class:").and_then(|name| name.strip_suffix('>'));
+    let within = match owner {
+        Some(owner) => format!("a class method of {owner}"),
+        None => format!("a method of {name}"),
+    };
+    let is_program = is_program(scene, owner.unwrap_or(&name));
+    Some(Place::variable(None, &within, Some(is_program)))
+}
+
+/// The name at an object that begins one: a class, a global object or an object of the program.
+fn anchored(
     scene: &Scene<'_, '_>,
     at: ObjectId,
     field: &str,

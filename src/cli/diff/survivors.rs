@@ -124,7 +124,7 @@ fn together(loaded: &Answers<'_>, objects: &ObjectSet) -> Together {
     let roles = heap.type_roles();
     let is_named = |object| {
         let role = roles[heap.type_id(object).0 as usize];
-        !role.is_part() && !matches!(role, Role::Hidden | Role::Runtime | Role::Passage)
+        !role.is_part() && !role.is_hidden() && !matches!(role, Role::Runtime | Role::Passage)
     };
     let is_member = |object| objects.contains(object);
     Together::of_objects(heap, held, is_member, |object| is_member(object) && is_named(object))

@@ -29,7 +29,7 @@ mod values;
 
 use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 use crate::model::roles::{Role, Roles};
-use Role::{Closure, Collection, Hidden, Runtime, Thread, Variables};
+use Role::{Closure, Collection, Hidden, Method, Runtime, Thread, Variables};
 
 pub use records::{Rec, for_each_record};
 
@@ -57,7 +57,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
 /// 3.4.
 const ROLES: Roles = &[
     ("imemo env", Closure),
-    ("imemo ment", Hidden),
+    ("imemo ment", Method),
     ("imemo callcache", Hidden),
     ("imemo callinfo", Hidden),
     ("imemo constcache", Hidden),
@@ -69,10 +69,10 @@ const ROLES: Roles = &[
     ("Method", Closure),
     // The constant TOPLEVEL_BINDING holds the local variables of the main program.
     ("Binding", Variables("a local variable of a Binding")),
+    // The name of the group of roots that are global variables.
+    ("global_tbl", Variables("a global variable")),
     ("Thread", Thread),
     ("Fiber", Thread),
-    ("Hash", Collection("hash")),
-    ("Array", Collection("array")),
     ("Set", Collection("set")),
     ("Thread::Queue", Collection("queue")),
     ("Queue", Collection("queue")),

@@ -10,6 +10,8 @@ use std::borrow::Cow;
 pub(super) struct Class {
     pub(super) name: Option<String>,
     pub(super) superclass: Option<u64>,
+    /// The address of its own class.
+    class: Option<u64>,
     pub(super) singleton: bool,
 }
 
@@ -20,6 +22,7 @@ impl Class {
         matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS").then(|| Self {
             name: name(),
             superclass: line.superclass,
+            class: line.class,
             singleton: line.singleton,
         })
     }
@@ -45,7 +48,9 @@ impl<'a> TypeKey<'a> {
 
 #[derive(Default)]
 pub(super) struct Types<'a> {
-    pub(super) classes: FxHashMap<u64, Class>,
+    classes: FxHashMap<u64, Class>,
+    /// The class or module that each singleton class is the class of.
+    attached: FxHashMap<u64, u64>,
     known: FxHashMap<TypeKey<'a>, TypeId>,
     named: FxHashMap<(String, TypeKind), TypeId>,
 }
@@ -55,7 +60,13 @@ const MOST_SUPERCLASSES: usize = 100;
 
 impl<'a> Types<'a> {
     pub(super) fn new(classes: FxHashMap<u64, Class>) -> Self {
-        Self { classes, ..Self::default() }
+        // The class of a singleton class may be that of another one.
+        let named = classes.iter().filter(|(_, class)| class.name.is_some());
+        let singleton = |class: &Class| {
+            class.class.filter(|class| classes.get(class).is_some_and(|class| class.singleton))
+        };
+        let attached = named.filter_map(|(own, class)| Some((singleton(class)?, *own))).collect();
+        Self { classes, attached, ..Self::default() }
     }
 
     pub(super) fn of(&mut self, key: TypeKey<'a>, builder: &mut HeapBuilder<'_>) -> TypeId {
@@ -64,10 +75,13 @@ impl<'a> Types<'a> {
         }
         let name = self.name(key);
         let kind = type_kind(key.kind);
-        let type_id = *self
-            .named
-            .entry((name, kind))
-            .or_insert_with_key(|(name, kind)| builder.add_type(name, "", *kind));
+        // An array or a hash without a class is a part of the runtime.
+        let noun = key.class.and(collection(key.kind));
+        let type_id = *self.named.entry((name, kind)).or_insert_with_key(|(name, kind)| {
+            let type_id = builder.add_type(name, "", *kind);
+            builder.heap().collection_types.extend(noun.map(|noun| (type_id, noun)));
+            type_id
+        });
         self.known.insert(key, type_id);
         type_id
     }
@@ -110,9 +124,21 @@ impl<'a> Types<'a> {
         let class = self.classes.get(&address)?;
         match (&class.name, class.singleton) {
             (Some(name), _) => Some(name.as_str().into()),
-            (None, true) => Some(format!("#<Class:{}>", self.class_name(address)).into()),
+            (None, true) => {
+                let attached = self.attached.get(&address).copied();
+                Some(format!("#<Class:{}>", self.class_name(attached.unwrap_or(address))).into())
+            }
             (None, false) => None,
         }
+    }
+}
+
+/// The word for the objects of a class that extends Array or Hash.
+fn collection(kind: &[u8]) -> Option<&'static str> {
+    match kind {
+        b"ARRAY" => Some("array"),
+        b"HASH" => Some("hash"),
+        _ => None,
     }
 }
 

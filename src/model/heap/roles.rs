@@ -19,7 +19,7 @@ impl Heap<'_> {
 
     /// The role of each type. Classes have the same role in all runtimes; types that the runtime's
     /// table does not name have a role by their kind. An array is a part of its holder, unless the
-    /// runtime's table names it as a collection.
+    /// runtime's table or the reader names it as a collection.
     pub fn type_roles(&self) -> Vec<Role> {
         let role = |type_: &Type| {
             let (namespace, name) = (self.names.text(type_.namespace), self.names.text(type_.name));
@@ -38,7 +38,11 @@ impl Heap<'_> {
                 },
             }
         };
-        self.types.iter().map(role).collect()
+        let mut roles: Vec<Role> = self.types.iter().map(role).collect();
+        for (type_id, noun) in &self.collection_types {
+            roles[type_id.0 as usize] = Role::Collection(noun);
+        }
+        roles
     }
 }
 
