@@ -49,7 +49,7 @@ pub enum Role {
     Method,
     /// An object that represents a file of the program, with the field that has its name.
     File(&'static str),
-    /// A field that contains the listeners of an object, by event.
+    /// A field that contains the listeners of an object, by event, or a part of the object with them.
     Listeners,
     /// A field that puts a mark before the name of its object, as in `%main::cache` of Perl.
     Sigil(&'static str),
@@ -67,7 +67,10 @@ pub type Roles = &'static [(&'static str, Role)];
 impl Role {
     /// Whether the objects are parts of others and so are not worth naming.
     pub fn is_part(self) -> bool {
-        matches!(self, Self::Inside | Self::Collided | Self::ThreadLocal | Self::Finalizer)
+        matches!(
+            self,
+            Self::Inside | Self::Collided | Self::ThreadLocal | Self::Finalizer | Self::Listeners
+        )
     }
 
     /// Whether the objects are data of the runtime that do not explain why others are alive.

@@ -181,6 +181,7 @@ const ROLES: Roles = &[
     ("rt.Map", Role::Collection("map")),
     ("rt.Array", Role::Collection("array")),
     ("rt.Node", Role::Inside),
+    ("rt.Listeners", Role::Listeners),
     ("rt.Glob", Role::Passage),
     ("rt.Class", Role::Passage),
     ("rt.Loader", Role::Loader),
@@ -1129,6 +1130,25 @@ fn an_object_whose_variables_have_no_names_is_named_by_its_type() {
     let hash = planted.add(hash, 40, Some(pool), "");
     (0..1000).for_each(|_| _ = planted.add(session, 150, Some(hash), ""));
     assert_eq!(planted.first().4, ["a variable of app.Pool"]);
+}
+
+/// A page in Chrome: the references from the window or a node to the lists of listeners have no names.
+#[test]
+fn the_listeners_of_an_object_are_named_by_its_type() {
+    let mut planted = Planted::default();
+    let [page, document, listeners, node, session] =
+        ["rt.Glob", "app.Document", "rt.Listeners", "rt.Node", "app.Session"]
+            .map(|name| planted.of(name, "", TypeKind::Instance));
+    let page = planted.add(page, 40, None, "live");
+    let document = planted.add(document, 40, Some(page), "document");
+    let listeners = planted.add(listeners, 40, Some(document), "");
+    for _ in 0..1000 {
+        let listener = planted.add(node, 16, Some(listeners), "");
+        planted.add(session, 150, Some(listener), "");
+    }
+    let (_, of, count, bytes, holders) = planted.first();
+    assert_eq!((of, count, bytes), ("app.Session", 1000, 40 + 1000 * 166));
+    assert_eq!(holders, ["listeners of app.Document"]);
 }
 
 /// V8 writes `<symbol cache>` for `app[Symbol("cache")]`, and `<dummy>` for what is no property.

@@ -228,7 +228,9 @@ impl Holders {
             let named = way.anchored(scene, field);
             match named.or_else(|| way.of_unnamed(scene)) {
                 Some(Some(place))
-                    if scene.role_of(way.at) == Role::Program && place.may_go_on() =>
+                    if scene.role_of(way.at) == Role::Program
+                        && place.may_go_on()
+                        && !way.is_listened_to(scene) =>
                 {
                     way.known.get_or_insert(place);
                 }

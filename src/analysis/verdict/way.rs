@@ -88,15 +88,24 @@ impl<'h> Way<'h> {
         self.inner.or_else(|| Some(scene.heap().references.target(self.link.0?)))
     }
 
+    /// Whether the present end of the path holds its listeners, whose name says all.
+    pub(super) fn is_listened_to(&self, scene: &Scene<'h, '_>) -> bool {
+        self.held(scene).is_some_and(|held| scene.role_of(held) == Role::Listeners)
+    }
+
     /// The name at the present end of the path, if one begins there. The outer `None` means that the name
     /// continues with the holder of the object.
     pub(super) fn anchored(&self, scene: &Scene<'h, '_>, field: &str) -> Option<Option<Place>> {
-        let of_method = || {
-            let held = self.held(scene).filter(|held| scene.role_of(*held) == Role::Method)?;
-            (scene.heap().type_of(self.at).kind == TypeKind::Class && held != self.at)
-                .then(|| of_method(scene, self.at))?
-        };
-        of_method().map(Some).or_else(|| anchored(scene, self.at, field, &self.parts))
+        let (heap, at) = (scene.heap(), self.at);
+        if self.is_listened_to(scene) {
+            let listeners = format!("listeners of {}", heap.type_name(at));
+            return Some(Some(Place::of(listeners, Some(true))));
+        }
+        let is_method = |held: ObjectId| scene.role_of(held) == Role::Method;
+        let has_method = heap.type_of(at).kind == TypeKind::Class;
+        let method = self.held(scene).filter(|held| has_method && is_method(*held));
+        let of_method = method.and_then(|_| of_method(scene, at));
+        of_method.map(Some).or_else(|| anchored(scene, at, field, &self.parts))
     }
 
     /// The name of the object itself, if the file does not tell the names of its variables (Ruby).

@@ -146,6 +146,20 @@ pub(crate) fn describe(heap: &Heap<'_>, object: ObjectId) -> String {
     }
 }
 
+/// Longer descriptions do not fit into a sentence.
+const LONGEST_IN_SENTENCE: usize = 80;
+
+/// Like [`describe`], for a sentence: a long C++ name has no template arguments, as in
+/// `blink::HeapVectorBacking<…>`.
+pub(crate) fn describe_briefly(heap: &Heap<'_>, object: ObjectId) -> String {
+    let text = describe(heap, object);
+    let is_template = |before: &str| before.ends_with(|last: char| last.is_alphanumeric());
+    match text.split_once('<').filter(|(before, _)| is_template(before)) {
+        Some((template, _)) if text.len() > LONGEST_IN_SENTENCE => format!("{template}<…>"),
+        _ => text,
+    }
+}
+
 /// The object that the user named. Fails if there is none, with the form that ids have in this
 /// file.
 pub(crate) fn find_object(
@@ -247,4 +261,27 @@ fn near(mut names: Vec<&str>, text: &str) -> Vec<String> {
 
 pub(crate) fn type_name<'h>(heap: &'h Heap<'_>, row: TypeId) -> &'h str {
     heap.names.text(heap.shown(row).name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe_briefly;
+    use crate::model::builder::HeapBuilder;
+    use crate::model::heap::{Ids, ObjectId, TypeKind};
+
+    #[test]
+    fn long_templates_have_no_arguments_in_a_sentence() {
+        let long = "a::Pair".repeat(20);
+        for (name, expected) in [
+            ("a::Pair<int>", "a::Pair<int>".to_owned()),
+            (&format!("a::Vector<{long}>"), "a::Vector<…>".to_owned()),
+            (&format!("<div class={long}>"), format!("<div class={long}>")),
+        ] {
+            let mut builder = HeapBuilder::with_capacity(0, 0);
+            let type_id = builder.add_type(name, "", TypeKind::Instance);
+            builder.add_object(type_id, 8);
+            let heap = builder.finish(Ids::Rows(0), None);
+            assert_eq!(describe_briefly(&heap, ObjectId(0)), expected);
+        }
+    }
 }

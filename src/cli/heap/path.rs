@@ -1,6 +1,6 @@
 //! Paths from roots: in JSON, as lines, and on one line.
 
-use super::objects::{Analysed, describe};
+use super::objects::{Analysed, describe_briefly};
 use super::value::described;
 use crate::analysis::paths::{CYCLE, Origin, Path};
 use crate::cli::print::{Align, Columns, Table, Value};
@@ -205,7 +205,8 @@ fn parts(heap: &Heap<'_>, path: &Path, behind: impl Fn(ObjectId) -> String) -> V
         } else {
             format!("{}{times} ", shown(&run.label))
         };
-        parts.push(format!("{label}{}{}", describe(heap, run.object), behind(run.object)));
+        let object = describe_briefly(heap, run.object);
+        parts.push(format!("{label}{object}{}", behind(run.object)));
     }
     parts
 }

@@ -3,6 +3,7 @@
 mod on_page;
 
 use super::held::Answers;
+use super::objects::describe_briefly;
 use super::{Analysed, path, type_name};
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::paths::{Path, ReachedBy};
@@ -294,6 +295,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     /// the index that is the delay in milliseconds.
     fn delay(&self, finding: &Suspect) -> Option<String> {
         let list = finding.holders.first().and_then(|holder| holder.object)?;
+        if self.heap().type_name(list) != "TimersList" {
+            return None;
+        }
         let path = self.way(finding)?;
         let step = path.steps.iter().find(|step| step.object == list)?;
         let ReachedBy::Reference(row) = step.by else { return None };
@@ -310,10 +314,11 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let Some(object) = holder.object.filter(|_| holder.noun != "thread-local") else {
             return label;
         };
-        let type_name = self.analysed.describe(object);
+        let type_name = describe_briefly(self.heap(), object);
         let stated = holder.entries.map(|entries| plural(entries, "entry", "entries"));
         let entries = stated.map_or_else(String::new, |entries| format!(", {entries}"));
-        // `a variable of main` and `listeners of 'data' of server` are not names.
+        // `a variable of main` and `listeners of 'data' of server` are not names. The listeners of an object
+        // of Blink are an object themselves, whose type says no more.
         let is_name = !label.contains(' ') || label.contains(": ");
         match (holder.noun, label.is_empty()) {
             ("", true) => format!("one {type_name}"),
@@ -322,6 +327,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
                 format!("the {noun} {label}")
             }
             ("", false) if self.heap().class_object(object).is_some() => label,
+            ("", false) if label.starts_with("listeners of ") => label,
             (noun, true) => format!("one {noun} ({type_name}{entries})"),
             (noun, false) if !noun.is_empty() && is_name => {
                 format!("the {noun} {label} ({type_name}{entries})")

@@ -1,7 +1,7 @@
 //! The roles of V8's and Node's types, and of the properties of their global objects.
 //!
 //! Sources: V8's `heap-snapshot-generator.cc`, whose nodes the types are, ECMA-262's global object,
-//! and Node 14 to 24's `lib`.
+//! Node 14 to 24's `lib`, and Blink's classes in snapshots of pages in Chromium 156.
 
 use crate::model::roles::{Role, Roles};
 use Role::{Closure, Collection, Hidden, Inside, Passage, Record, Runtime, Slice, Timer};
@@ -46,6 +46,22 @@ pub(super) const ROLES: Roles = &[
     ("TimersList", Inside),
     ("PriorityQueue", Inside),
     ("ImmediateList", Inside),
+    // Blink's lists of listeners. Official builds of Chrome call most of these objects `InternalNode`.
+    ("blink::EventTargetData", Role::Listeners),
+    ("blink::RegisteredEventListener", Inside),
+    ("EventListener", Inside),
+    ("V8EventListener", Inside),
+    ("V8EventHandler*", Inside),
+    ("DOMTimer", Timer),
+    ("blink::*DOMTimerCoordinator", Inside),
+    ("ScheduledAction", Inside),
+    ("V8Function", Inside),
+    ("InternalNode", Inside),
+    ("blink::Heap*", Inside),
+    ("blink::BasicHeap*", Inside),
+    ("blink::*", Runtime),
+    // The edge from an object of JavaScript to that of Blink which it represents.
+    ("cppgc_object", Inside),
     ("ArrayBuffer", Inside),
     ("SharedArrayBuffer", Inside),
     ("JSArrayBufferData", Inside),
