@@ -46,6 +46,8 @@ pub(super) const ROLES: Roles = &[
     ("TimersList", Inside),
     ("PriorityQueue", Inside),
     ("ImmediateList", Inside),
+    // The edge from the roots is the line of Chromium's source that declares the variable.
+    ("*@../../*", Hidden),
     // Blink's lists of listeners. Official builds of Chrome call most of these objects `InternalNode`.
     ("blink::EventTargetData", Role::Listeners),
     ("blink::RegisteredEventListener", Inside),
@@ -56,6 +58,7 @@ pub(super) const ROLES: Roles = &[
     ("blink::*DOMTimerCoordinator", Inside),
     ("ScheduledAction", Inside),
     ("V8Function", Inside),
+    ("V8*Callback", Inside),
     ("InternalNode", Inside),
     ("blink::Heap*", Inside),
     ("blink::BasicHeap*", Inside),
