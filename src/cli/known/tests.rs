@@ -110,11 +110,12 @@ fn heap(line: &str, format: Format) -> Heap<'static> {
         let class = type_name.strip_prefix("class ");
         let value = class.unwrap_or(value.trim_end_matches('}'));
         values.extend((!value.is_empty()).then(|| (ObjectId(number), value.to_owned())));
-        let (namespace, name) =
-            match type_name.split_once(".dart:").or(type_name.split_once("async:")) {
-                Some((_, name)) => (type_name.strip_suffix(&format!(":{name}")).unwrap(), name),
-                None => ("", if class.is_some() { "Class" } else { type_name }),
-            };
+        let of_namespace =
+            [".dart:", "async:", "native:"].iter().find_map(|end| type_name.split_once(end));
+        let (namespace, name) = match of_namespace {
+            Some((_, name)) => (type_name.strip_suffix(&format!(":{name}")).unwrap(), name),
+            None => ("", if class.is_some() { "Class" } else { type_name }),
+        };
         let id = *types
             .entry((namespace.to_owned(), name.to_owned()))
             .or_insert_with(|| builder.add_type(name, namespace, kind(type_name)));
