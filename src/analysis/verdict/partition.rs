@@ -152,19 +152,24 @@ impl Partition {
         group: &'g Group,
         least: u64,
     ) -> impl Iterator<Item = u32> + 'g {
-        let says_nothing = scene.role_of_kin(group.kin).is_hidden();
-        let is_alone = move |number: &u32| {
-            let bytes = scene.bytes(*number);
-            let is_apart = says_nothing || self.apart.contains(number);
-            bytes >= least && (bytes > group.bytes / 2 || is_apart)
+        let is_chosen = move |number: &u32| {
+            let is_large = scene.bytes(*number) >= least;
+            is_large
+                && (is_alone(scene, *number, group.bytes.into()) || self.apart.contains(number))
         };
-        group.heads.iter().copied().filter(is_alone)
+        group.heads.iter().copied().filter(is_chosen)
     }
 
     /// Whether the contents of an object are divided.
     pub(super) fn is_open(&self, number: u32) -> bool {
         self.opened.contains(ObjectId(number))
     }
+}
+
+/// Whether an object holds more than half of what all objects of its type hold, or its type says nothing
+/// about what it holds.
+fn is_alone(scene: &Scene<'_, '_>, number: u32, all: u128) -> bool {
+    u128::from(scene.bytes(number)) > all / 2 || scene.role(number).is_hidden()
 }
 
 /// Whether an object leads to classes and their variables: a class, one of few class loaders, or the
@@ -203,12 +208,10 @@ impl Tally {
         }
     }
 
-    /// Whether a large top is examined by itself: it holds more than half of its type's bytes, or its type
-    /// says nothing about what it holds.
+    /// Whether a large top is examined by itself.
     fn is_alone(&self, scene: &Scene<'_, '_>, number: u32) -> bool {
         let all = self.of_kin.get(scene.kin(number) as usize);
-        scene.role(number).is_hidden()
-            || all.is_some_and(|all| u128::from(scene.bytes(number)) > all / 2)
+        all.is_some_and(|all| is_alone(scene, number, *all))
     }
 
     /// Removes the tops that were opened, all of which are large.

@@ -96,16 +96,16 @@ impl<'h> Way<'h> {
     /// The name at the present end of the path, if one begins there. The outer `None` means that the name
     /// continues with the holder of the object.
     pub(super) fn anchored(&self, scene: &Scene<'h, '_>, field: &str) -> Option<Option<Place>> {
-        let (heap, at) = (scene.heap(), self.at);
-        if self.is_listened_to(scene) {
-            let listeners = format!("listeners of {}", heap.type_name(at));
-            return Some(Some(Place::of(listeners, Some(true))));
-        }
-        let is_method = |held: ObjectId| scene.role_of(held) == Role::Method;
-        let has_method = heap.type_of(at).kind == TypeKind::Class;
-        let method = self.held(scene).filter(|held| has_method && is_method(*held));
-        let of_method = method.and_then(|_| of_method(scene, at));
-        of_method.map(Some).or_else(|| anchored(scene, at, field, &self.parts))
+        let at = self.at;
+        let of_part = match self.held(scene).map(|held| scene.role_of(held)) {
+            Some(Role::Listeners) => {
+                let listeners = format!("listeners of {}", scene.heap().type_name(at));
+                Some(Place::of(listeners, Some(true)))
+            }
+            Some(Role::Method) => of_method(scene, at),
+            _ => None,
+        };
+        of_part.map(Some).or_else(|| by_role(scene, at, field, &self.parts))
     }
 
     /// The name of the object itself, if the file does not tell the names of its variables (Ruby).
@@ -143,7 +143,11 @@ impl<'h> Way<'h> {
 
 /// A variable that the code of a method uses, named after the class of the method. A singleton class is the
 /// class of one object, mostly of another class: `#<Class:app.Plugin>`.
+/// `None` if the object is no class.
 fn of_method(scene: &Scene<'_, '_>, class: ObjectId) -> Option<Place> {
+    if scene.heap().type_of(class).kind != TypeKind::Class {
+        return None;
+    }
     let Value::Name(name) = scene.heap().value(class) else { return None };
     let owner = name.strip_prefix("#<Class:").and_then(|name| name.strip_suffix('>'));
     let within = match owner {
@@ -154,8 +158,8 @@ fn of_method(scene: &Scene<'_, '_>, class: ObjectId) -> Option<Place> {
     Some(Place::variable(None, &within, Some(is_program)))
 }
 
-/// The name at an object that begins one: a class, a global object or an object of the program.
-fn anchored(
+/// The name at an object whose role begins one: a class, a global object or an object of the program.
+fn by_role(
     scene: &Scene<'_, '_>,
     at: ObjectId,
     field: &str,

@@ -292,7 +292,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     }
 
     /// The time that timers wait: `of 100 000 s`. Node.js keeps a list of timers for each delay, at
-    /// the index that is the delay in milliseconds.
+    /// the index that is the delay in milliseconds. Pages keep theirs in a hash table, whose indexes say nothing.
     fn delay(&self, finding: &Suspect) -> Option<String> {
         let list = finding.holders.first().and_then(|holder| holder.object)?;
         if self.heap().type_name(list) != "TimersList" {

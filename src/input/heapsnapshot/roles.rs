@@ -48,7 +48,7 @@ pub(super) const ROLES: Roles = &[
     ("ImmediateList", Inside),
     // The edge from the roots is the line of Chromium's source that declares the variable.
     ("*@../../*", Hidden),
-    // Blink's lists of listeners. Official builds of Chrome call most of these objects `InternalNode`.
+    // Blink's listeners and timers. Builds without names for Blink's classes write `InternalNode`.
     ("blink::EventTargetData", Role::Listeners),
     ("blink::RegisteredEventListener", Inside),
     ("native:EventListener", Inside),

@@ -60,12 +60,16 @@ const MOST_SUPERCLASSES: usize = 100;
 
 impl<'a> Types<'a> {
     pub(super) fn new(classes: FxHashMap<u64, Class>) -> Self {
-        // The class of a singleton class may be that of another one.
-        let named = classes.iter().filter(|(_, class)| class.name.is_some());
-        let singleton = |class: &Class| {
-            class.class.filter(|class| classes.get(class).is_some_and(|class| class.singleton))
-        };
-        let attached = named.filter_map(|(own, class)| Some((singleton(class)?, *own))).collect();
+        let mut attached: FxHashMap<u64, u64> = FxHashMap::default();
+        for (own, class) in classes.iter().filter(|(_, class)| class.name.is_some()) {
+            let is_singleton =
+                |class: &u64| classes.get(class).is_some_and(|class| class.singleton);
+            if let Some(singleton) = class.class.filter(is_singleton) {
+                // A damaged dump may name a singleton class for several classes.
+                let first = attached.entry(singleton).or_insert(*own);
+                *first = (*own).min(*first);
+            }
+        }
         Self { classes, attached, ..Self::default() }
     }
 
