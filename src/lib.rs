@@ -90,6 +90,7 @@ pub mod output;
 mod parallel;
 #[doc(hidden)]
 pub mod phases;
+mod plain;
 #[doc(hidden)]
 pub mod source;
 #[cfg(feature = "symbols")]

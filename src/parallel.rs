@@ -5,8 +5,6 @@
 //! call and a lock, so items should be blocks of objects or parts of a file. Loops over single objects
 //! call rayon themselves.
 
-pub(crate) mod atomic;
-
 use crate::phases;
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,7 @@
 //! Columns of numbers that are nearly always small.
 
 use super::types::TypeId;
+use crate::parallel::{self, PART};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -280,6 +281,39 @@ impl Offsets {
         }
     }
 
+    /// The places at which lists begin that have so many items each, and the end of the last list; also
+    /// the number of all items. Places beyond `end` become that one.
+    pub(crate) fn of_counts(counts: &[u32], end: u64) -> (Self, u64) {
+        let sum = |counts: &[u32]| counts.iter().fold(0u64, |sum, &count| sum + u64::from(count));
+        let mut all = 0;
+        let mut firsts = Vec::with_capacity(counts.len() / PART + 1);
+        for sum in parallel::map(counts.chunks(PART), sum) {
+            firsts.push(all);
+            all += sum;
+        }
+        // A column has one place more than there are lists, and maybe one part.
+        firsts.push(all);
+        let places = |start: usize| {
+            let first = firsts.get(start / PART).copied().unwrap_or(all);
+            let counts = counts.get(start..).unwrap_or_default();
+            let next = |sum: &mut u64, &count: &u32| {
+                *sum += u64::from(count);
+                Some((*sum).min(end))
+            };
+            std::iter::once(first.min(end)).chain(counts.iter().scan(first, next))
+        };
+        let length = counts.len() + 1;
+        let column = match u32::try_from(end) {
+            Ok(_) => Self::Small(parallel::column(length, |start, column| {
+                column.iter_mut().zip(places(start)).for_each(|(at, place)| *at = place as u32)
+            })),
+            Err(_) => Self::Large(parallel::column(length, |start, column| {
+                column.iter_mut().zip(places(start)).for_each(|(at, place)| *at = place)
+            })),
+        };
+        (column, all)
+    }
+
     /// Appends an offset. An offset above the announced maximum makes all offsets wide.
     #[inline]
     pub fn push(&mut self, offset: u64) {
@@ -404,6 +438,21 @@ mod tests {
                 }
                 prop_assert_eq!(column.iter().collect::<Vec<_>>(), expected);
             }
+        }
+
+        #[test]
+        fn lists_begin_where_the_ones_before_end(counts in prop::collection::vec(0..9_u32, 0..9), parts in 0..3_usize, end in prop::sample::select(&EDGES[..])) {
+            // Parts of lists without items, so that these lie in another part.
+            let counts: Vec<u32> = std::iter::repeat_n(0, parts * PART).chain(counts).chain([u32::MAX, 7]).collect();
+            let places = std::iter::once(0).chain(counts.iter().scan(0, |sum, count| {
+                *sum += u64::from(*count);
+                Some(*sum)
+            }));
+            let places: Vec<u64> = places.collect();
+            let (column, all) = Offsets::of_counts(&counts, end);
+            prop_assert_eq!(Some(&all), places.last());
+            prop_assert!(column.range(0..column.len()).eq(places.iter().map(|place| *place.min(&end))));
+            prop_assert_eq!(column.len(), places.len());
         }
 
         #[test]

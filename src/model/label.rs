@@ -1,12 +1,16 @@
 //! Labels of references.
 
 use super::names::{NameId, Names};
+use crate::plain::plain;
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The label of a reference in its object: a field name, an index or an offset. 4 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Label(u32);
+
+plain!(Label, u32);
 
 /// The parts of a [`Label`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,13 @@
 //! Objects, identified by their rows in the columns.
 
+use crate::plain::plain;
+
 /// An object of a [`Heap`](super::heap::Heap): its row number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct ObjectId(pub u32);
+
+plain!(ObjectId, u32);
 
 impl ObjectId {
     /// The row as an index.

@@ -6,8 +6,8 @@ use crate::analysis::graph::Graph;
 use crate::analysis::owned::{HEIGHT, Owned};
 use crate::analysis::prefetch::{AHEAD, prefetch};
 use crate::model::heap::ObjectId;
-use crate::parallel::atomic::Atomic;
 use crate::parallel::{self, PART};
+use crate::plain::Plain;
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU32};
@@ -117,7 +117,7 @@ impl Placed {
 
     /// Finds the numbers of all objects of the heap, and the ends of subtrees.
     fn finish(self, objects: usize) -> Dominators {
-        let order: Vec<ObjectId> = AtomicU32::plain(self.order).into_iter().map(ObjectId).collect();
+        let order = ObjectId::of_plain(AtomicU32::plain(self.order));
         let (dominator, size) = (AtomicU32::plain(self.dominator), AtomicU8::plain(self.size));
         let (number, ends) = (numbers(&order, objects), Ends::of(&dominator, size));
         Dominators { order, dominator, number, ends }

@@ -105,16 +105,17 @@ fn build<'a>(
     let labels = Labels::of(builder.names());
     let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees };
     roots::add(&mut builder, &graph, &weak, &meta, &strings, &orphans);
-    let heap = builder.heap();
-    heap.shallow = match options.sizes {
+    let sizes = match options.sizes {
         NodeSizes::File => std::mem::take(&mut nodes.size),
         NodeSizes::Devtools => owners::moved_sizes(&graph, &meta, &strings),
-    }
-    .narrow();
+    };
+    let heap = builder.heap();
+    let repeated = || nodes.repeated_ids();
+    let (sizes, repeated) = parallel::join(|| sizes.narrow(), repeated);
+    heap.shallow = sizes;
     let partial = [nodes.left_over, edges.left_over].into_iter().filter(|left| *left > 0).count();
     heap.references = references(first, edges, surplus, weak);
     let unheld = many_unheld(orphans.len() as u64, nodes.len() as u64).unwrap_or(0);
-    let repeated = nodes.repeated_ids();
     builder.warn(WarningKind::MissingReferences, missing);
     builder.warn(WarningKind::SurplusReferences, surplus as u64);
     builder.warn(WarningKind::PartialRows, partial as u64);
@@ -178,13 +179,7 @@ pub(super) fn many_unheld(unheld: u64, nodes: u64) -> Option<u64> {
 /// Returns the position of the first edge of each node, the number of edges missing at the end, and
 /// the number that belong to no node.
 fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
-    let mut first = Offsets::with_capacity(nodes.len().saturating_add(1), edges as u64);
-    let mut sum = 0u64;
-    first.push(0);
-    for &count in &nodes.edges {
-        sum = sum.saturating_add(count.into());
-        first.push(sum.min(edges as u64));
-    }
+    let (first, sum) = Offsets::of_counts(&nodes.edges, edges as u64);
     let used = usize::try_from(sum).unwrap_or(usize::MAX).min(edges);
     (first, sum.saturating_sub(edges as u64), edges.saturating_sub(used))
 }

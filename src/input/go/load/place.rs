@@ -7,7 +7,7 @@ use crate::input::go::records::{Rec, Records};
 use crate::input::go::version::Version;
 use crate::model::heap::{Offsets, Sizes};
 use crate::parallel;
-use crate::parallel::atomic::Atomic;
+use crate::plain::Plain;
 use std::num::Saturating;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 

@@ -11,6 +11,7 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{KeyName, Label, LabelKind, ObjectId};
 use crate::model::names::NameId;
 use crate::parallel;
+use crate::plain::Plain;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -145,7 +146,7 @@ impl Edges {
         };
         let mut kind = vec![OTHER; rows.count];
         let mut target = vec![0; rows.count];
-        let mut label = vec![Label::NONE; if named { rows.count } else { 0 }];
+        let mut label = Label::zeros(if named { rows.count } else { 0 });
         let columns = split(&mut kind, &rows.parts)
             .into_iter()
             .zip(split(&mut target, &rows.parts))
@@ -182,7 +183,7 @@ impl Edges {
         label.truncate(count);
         let edges = Self {
             kind,
-            target: target.into_iter().map(ObjectId).collect(),
+            target: ObjectId::of_plain(target),
             label,
             used: reader.used,
             properties: reader.properties,

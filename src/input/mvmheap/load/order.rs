@@ -1,7 +1,7 @@
 //! The order of the rows' references in the file.
 
 use crate::input::mvmheap::column::Numbers;
-use crate::model::heap::{ObjectId, Offsets};
+use crate::model::heap::Offsets;
 
 /// The rows that have references, in the order of the references.
 pub(super) struct Order {
@@ -153,11 +153,6 @@ impl<'a> Placement<'a> {
 /// Narrows a target. A row beyond 32 bits becomes `u32::MAX`, which no object has.
 pub(super) fn target(row: u64) -> (u32, bool) {
     (row.min(u32::MAX.into()) as u32, false)
-}
-
-/// Converts numbers to objects, in the same memory.
-pub(super) fn objects(column: Vec<u32>) -> Vec<ObjectId> {
-    column.into_iter().map(ObjectId).collect()
 }
 
 #[cfg(test)]

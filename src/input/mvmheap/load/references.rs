@@ -1,13 +1,14 @@
 //! References: targets and labels, each put into the place of its row as it is decoded.
 
 use super::Steps;
-use super::order::{Order, Placement, objects, target};
+use super::order::{Order, Placement, target};
 use super::rows::decode_stored;
 use crate::error::{Error, Result};
 use crate::input::mvmheap::dump::{Data, Dump, Snapshot};
 use crate::input::mvmheap::rows::{ReferenceChunk, ReferenceReader};
-use crate::model::heap::{Label, Offsets, References};
+use crate::model::heap::{Label, ObjectId, Offsets, References};
 use crate::parallel;
+use crate::plain::Plain;
 
 /// Decodes all references. Also returns the number of labels whose string is not in the file.
 pub(super) fn read(
@@ -54,8 +55,8 @@ pub(super) fn read(
             .found(found.to_string()));
         }
     }
-    let label = label.into_iter().map(Label::from_bits).collect();
-    Ok((References { first, target: objects(target), label, weak: Vec::new() }, unnamed))
+    let (target, label) = (ObjectId::of_plain(target), Label::of_plain(label));
+    Ok((References { first, target, label, weak: Vec::new() }, unnamed))
 }
 
 fn read_sections(
