@@ -1,17 +1,18 @@
 //! The dominator tree of the objects that are not owned, for counting.
 
 use super::dominator_tree::{OwnedTops, Tree};
-use super::dominators::Core;
+use super::dominators::{Core, Limits};
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::owned::Owned;
 use super::prefetch::{AHEAD, prefetch};
 use super::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId};
-use crate::parallel;
+use crate::parallel::{self, PART};
 use crate::phases;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -21,7 +22,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 ///
 /// 24 bytes for each live object that has a number, and two bits for each object of the heap.
 pub struct CoreTree<'g, 'h, 'a> {
-    owning: Owning<'g, 'h, 'a>,
+    heap: &'g Heap<'a>,
+    graph: &'g Graph<'h>,
+    owned: Owned,
+    /// The objects with external bytes. `None` if there are none.
+    external: Option<ObjectSet>,
     live: ObjectSet,
     /// By number. 0 is the set of roots.
     nodes: Vec<Node>,
@@ -64,21 +69,36 @@ const HEAVY: u32 = u32::MAX;
 impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
     /// Computes the tree. Without roots no object is live, and the tree is empty.
     pub fn of(heap: &'g Heap<'a>, graph: &'g Graph<'h>) -> Self {
+        Self::with_limits(heap, graph, Limits::default())
+    }
+
+    /// Like [`CoreTree::of`], with limits, for tests.
+    #[doc(hidden)]
+    pub fn with_limits(heap: &'g Heap<'a>, graph: &'g Graph<'h>, limits: Limits) -> Self {
         let external = (!heap.external.is_empty()).then(|| {
             let mut external = ObjectSet::none(heap.len());
             heap.external.iter().for_each(|(object, _)| _ = external.insert(*object));
             external
         });
-        let owning = Owning { heap, graph, owned: Owned::of(graph), external };
         // Where most objects are owned, this takes long, and the result little memory.
-        let weights = || (owning.owned.len() > graph.len() / 2).then(|| owning.weights());
-        let (Core { numbers, dominator }, weights) = Core::of(graph, &owning.owned, weights);
+        let weights = |owned: &Owned| {
+            let owning = Owning { heap, graph, owned, external: external.as_ref() };
+            (owned.len() > graph.len() / 2).then(|| owning.weights())
+        };
+        let (core, owned, weights) = Core::of(graph, limits, weights);
+        let Core { numbers, dominator } = core;
+        let owning = Owning { heap, graph, owned: &owned, external: external.as_ref() };
         let (mut nodes, live) = owning.nodes(numbers, weights, dominator.len());
         let (preorder, ()) = parallel::join(
             || Preorder::of(&dominator),
             || add_up_dominated(&mut nodes, &dominator),
         );
-        Self { owning, live, nodes, preorder }
+        Self { heap, graph, owned, external, live, nodes, preorder }
+    }
+
+    fn owning(&self) -> Owning<'_, 'h, 'a> {
+        let Self { heap, graph, owned, external, .. } = self;
+        Owning { heap, graph, owned, external: external.as_ref() }
     }
 
     #[inline]
@@ -123,7 +143,7 @@ impl Tree for CoreTree<'_, '_, '_> {
     }
 
     fn for_each_owned(&self, object: ObjectId, each: &mut dyn FnMut(ObjectId, u64)) {
-        let owning = &self.owning;
+        let owning = self.owning();
         let owned = owning.owned.of_object(owning.graph, object);
         owned.for_each(|object| each(object, owning.bytes(object)));
     }
@@ -133,22 +153,25 @@ impl Tree for CoreTree<'_, '_, '_> {
         group: impl Fn(ObjectId) -> Option<usize> + Sync,
         deep: impl FnOnce() -> Vec<bool>,
     ) -> Option<OwnedTops> {
-        let (owning, deep) = (&self.owning, deep());
+        let (owning, deep) = (&self.owning(), deep());
         let tops = || {
             let late = ObjectSet::none(owning.heap.len());
             Tops { owning, group: &group, deep: &deep, retained: vec![0; deep.len()], late }
         };
-        let of_part = |Part { objects, .. }| {
-            let mut tops = tops();
+        // As many as there are threads.
+        let idle = Mutex::new(Vec::new());
+        parallel::for_each((0..owning.heap.len()).step_by(PART), |start| {
+            let mut tops = parallel::lock(&idle).pop().unwrap_or_else(tops);
+            let objects = start..(start + PART).min(owning.heap.len());
             for object in owning.owned.others(objects) {
                 if self.live.contains(object) {
                     tops.add(object);
                 }
             }
-            tops
-        };
-        let parts = parallel::map(owning.parts(), of_part).into_iter();
-        let Tops { retained, late, .. } = parts.reduce(Tops::and).unwrap_or_else(tops);
+            parallel::lock(&idle).push(tops);
+        });
+        let all = std::mem::take(&mut *parallel::lock(&idle)).into_iter();
+        let Tops { retained, late, .. } = all.reduce(Tops::and).unwrap_or_else(tops);
         Some(OwnedTops { retained, late, deep })
     }
 }
@@ -234,20 +257,21 @@ struct Part {
 }
 
 /// Finds the objects that an object owns, and their bytes.
+#[derive(Clone, Copy)]
 struct Owning<'g, 'h, 'a> {
     heap: &'g Heap<'a>,
     graph: &'g Graph<'h>,
-    owned: Owned,
-    /// The objects with external bytes. `None` if there are none.
-    external: Option<ObjectSet>,
+    owned: &'g Owned,
+    /// See [`CoreTree`].
+    external: Option<&'g ObjectSet>,
 }
 
 impl Owning<'_, '_, '_> {
     /// The shallow and external bytes of an object.
-    #[inline]
+    #[inline(always)]
     fn bytes(&self, object: ObjectId) -> u64 {
         let shallow = self.heap.shallow.get(object.index());
-        match &self.external {
+        match self.external {
             Some(external) if external.contains(object) => {
                 shallow.saturating_add(self.heap.external_bytes(object))
             }

@@ -17,11 +17,13 @@ mod apart;
 mod backward;
 mod ends;
 mod forest;
+mod hidden;
 mod packed;
 mod search;
 mod spread;
 
 use super::graph::Graph;
+use super::hubs::{Hubs, LEAST_OF_HUB};
 use super::owned::Owned;
 use crate::analysis::buckets::Buckets;
 use crate::analysis::prefetch::prefetch;
@@ -52,24 +54,35 @@ pub struct Dominators {
     ends: Ends,
 }
 
-/// The average number of steps up the tree for each object before another algorithm takes over.
-/// Real heaps need about one.
-const STEPS_PER_OBJECT: usize = 64;
+/// Limits at which the search changes to another way to the same dominators.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The average number of steps up the tree for each object before another algorithm takes over.
+    /// Real heaps need about one.
+    pub steps_per_object: usize,
+    /// The number of narrow words before the search uses wide ones.
+    pub most_narrow: u64,
+    /// The number of examined references that lead to a hub, at least.
+    pub least_of_hub: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps_per_object: 64, most_narrow: MOST_NARROW, least_of_hub: LEAST_OF_HUB }
+    }
+}
 
 impl Dominators {
     /// Finds the immediate dominator of every live object.
     pub fn of(graph: &Graph<'_>) -> Self {
-        Self::with_limits(graph, STEPS_PER_OBJECT, MOST_NARROW)
+        Self::with_limits(graph, Limits::default())
     }
 
-    /// Like [`Dominators::of`], with limits, for tests: the number of steps per object before the
-    /// other algorithm takes over, and the number of narrow words before the search uses wide ones.
-    /// The result does not depend on them.
+    /// Like [`Dominators::of`], with limits, for tests. The result does not depend on them.
     #[doc(hidden)]
-    pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
-        let owned = Owned::of(graph);
-        let prepared = search::prepare(graph, &owned, most_narrow.min(MOST_NARROW));
-        let core = Core::found(prepared, steps_per_object);
+    pub fn with_limits(graph: &Graph<'_>, limits: Limits) -> Self {
+        let (core, owned, ()) = Core::of(graph, limits, |_| ());
         let _phase = phases::begin("numbering objects in preorder");
         spread::spread(core, owned, graph)
     }
@@ -159,14 +172,26 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Finds the numbers and dominators. The search keeps one thread busy; `beside` runs meanwhile.
+    /// Finds the owned objects, and the numbers and dominators of all others. The search keeps one thread
+    /// busy; `beside` runs meanwhile.
     pub(super) fn of<R: Send>(
         graph: &Graph<'_>,
-        owned: &Owned,
-        beside: impl FnOnce() -> R + Send,
-    ) -> (Self, R) {
-        let prepared = search::prepare(graph, owned, MOST_NARROW);
-        parallel::join(|| Self::found(prepared, STEPS_PER_OBJECT), beside)
+        limits: Limits,
+        beside: impl Fn(&Owned) -> R + Sync,
+    ) -> (Self, Owned, R) {
+        let of_hubs = |hubs| {
+            let owned = Owned::of(graph, hubs);
+            let prepared = search::prepare(graph, &owned, limits.most_narrow.min(MOST_NARROW));
+            let search = || Self::found(prepared, limits.steps_per_object);
+            let (core, beside) = parallel::join(search, || beside(&owned));
+            (core, owned, beside)
+        };
+        let found = of_hubs(Hubs::of(graph, limits.least_of_hub));
+        if hidden::hide_nothing(graph, &found.1, &found.0) {
+            return found;
+        }
+        drop(found);
+        of_hubs(Hubs::none(graph))
     }
 
     fn found(prepared: Prepared, steps_per_object: usize) -> Self {

@@ -43,6 +43,7 @@ pub mod graph;
 pub mod growth;
 #[doc(hidden)]
 pub mod histogram;
+mod hubs;
 #[doc(hidden)]
 pub mod identity;
 #[doc(hidden)]

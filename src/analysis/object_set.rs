@@ -83,6 +83,7 @@ impl ObjectSet {
 }
 
 /// A set of objects, in which each has a place: the number of objects before it.
+#[derive(Clone, Debug)]
 pub(super) struct Ranked {
     set: ObjectSet,
     /// The number of objects before each word of the set.
@@ -102,6 +103,22 @@ impl Ranked {
 
     pub(super) fn set(&self) -> &ObjectSet {
         &self.set
+    }
+
+    /// Number of objects.
+    pub(super) fn len(&self) -> usize {
+        self.before
+            .last()
+            .zip(self.set.bits.last())
+            .map_or(0, |(before, word)| (before + word.count_ones()) as usize)
+    }
+
+    /// The object with a place.
+    pub(super) fn object(&self, place: u32) -> ObjectId {
+        let word = self.before.partition_point(|before| *before <= place) - 1;
+        let bits = SetBits::of(word * 64, std::iter::once(self.set.bits[word]));
+        let mut objects = bits.skip((place - self.before[word]) as usize);
+        ObjectId(objects.next().expect("the set has so many objects") as u32)
     }
 
     /// The number of objects in the set that come before an object, which may be in it or not.

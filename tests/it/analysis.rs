@@ -6,4 +6,5 @@ mod deep;
 mod examples;
 mod go;
 mod holders;
+mod hubs;
 mod properties;

@@ -9,7 +9,8 @@ use crate::model::heap::ObjectId;
 use crate::parallel;
 use std::ops::Range;
 
-/// The packed graph: each object that is not owned is followed by its references to such objects.
+/// The packed graph: each object that is not owned is followed by its references to such objects, and by
+/// those that lead to hubs from what it owns.
 ///
 /// An object is a record: a first word, which is the number of its references and later the
 /// object's number, and a word for each of these references, which is the place of the target's
@@ -34,6 +35,8 @@ impl<W: Word> Packed<W> {
     /// if there is one, and these.
     pub(super) fn of(graph: &Graph<'_>, owned: &Owned, apart: &ObjectSet) -> (Self, Vec<W>) {
         let ranks = Ranks::of(graph, owned, apart);
+        let leads_to = |hub| ranks.of_target(hub).is_some();
+        let inherited = owned.hubs().set().objects().any(leads_to).then_some(owned);
         // Owned objects take no words, so this is too many, but unwritten pages take no memory.
         let most = most_words(graph);
         let (mut words, mut starts) = (vec![W::default(); most], vec![0; most.div_ceil(64)]);
@@ -42,7 +45,7 @@ impl<W: Word> Packed<W> {
             Room { first: 0, words: &mut words, starts: &mut starts, places: &mut places };
         let blocks: Vec<usize> = (0..graph.len()).step_by(BLOCK).collect();
         for blocks in blocks.chunks(BLOCKS) {
-            let records = |block: &usize| Records::of(graph, &ranks, *block);
+            let records = |block: &usize| Records::of(graph, inherited, &ranks, *block);
             let blocks = parallel::map(blocks, records);
             let blocks = blocks.iter().map(|records| (records, room.take(records)));
             parallel::for_each(blocks, |(records, room)| room.fill(records));
@@ -222,7 +225,11 @@ struct Records<W> {
 }
 
 impl<W: Word> Records<W> {
-    fn of(graph: &Graph<'_>, ranks: &Ranks, block: usize) -> Self {
+    /// The records of the block that begins with an object. `owned` is there if references to hubs are
+    /// inherited.
+    fn of(graph: &Graph<'_>, owned: Option<&Owned>, ranks: &Ranks, block: usize) -> Self {
+        // The last record that has inherited a reference to each hub.
+        let mut of_hub = vec![usize::MAX; owned.map_or(0, |owned| owned.hubs().len())];
         let objects = block..(block + BLOCK).min(graph.len());
         let (mut words, mut starts) = (Vec::new(), Vec::new());
         for object in ranks.objects(objects) {
@@ -230,8 +237,21 @@ impl<W: Word> Records<W> {
             starts.push(record as u32);
             words.push(W::of(0));
             for target in graph.targets(object) {
-                if let Some(rank) = ranks.of_target(target) {
-                    words.push(W::of(rank as usize));
+                match ranks.of_target(target) {
+                    Some(rank) => words.push(W::of(rank as usize)),
+                    None => {
+                        let Some(owned) = owned.filter(|owned| owned.contains(target)) else {
+                            continue;
+                        };
+                        owned.for_each_hub_below(graph, target, &mut |hub| {
+                            let last = &mut of_hub[owned.hubs().number(hub)];
+                            if std::mem::replace(last, record) != record
+                                && let Some(rank) = ranks.of_target(hub)
+                            {
+                                words.push(W::of(rank as usize));
+                            }
+                        });
+                    }
                 }
             }
             words[record] = W::of(words.len() - record - 1).with_mark();

@@ -124,7 +124,7 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
         Some((object, type_id, self.group(object, type_id)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn group(&self, object: ObjectId, type_id: TypeId) -> Option<usize> {
         if let Some(group) = self.of_type.get(type_id.0 as usize) {
             return (*group != Groups::NONE).then_some(*group as usize);
