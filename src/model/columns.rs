@@ -336,6 +336,14 @@ impl Offsets {
         }
     }
 
+    /// Inserts zeros, so that they are in these rows, which ascend. All other offsets keep their order.
+    pub(crate) fn insert_zeros(&mut self, rows: &[usize]) {
+        match self {
+            Self::Small(small) => insert_zeros(small, rows),
+            Self::Large(large) => insert_zeros(large, rows),
+        }
+    }
+
     #[cold]
     fn push_wide(&mut self, offset: u64) {
         self.widen().push(offset);
@@ -406,6 +414,19 @@ impl Offsets {
     }
 }
 
+/// Moves items to larger rows, the last ones first, because a copy would take as much memory again.
+fn insert_zeros<T: Copy + Default>(column: &mut Vec<T>, rows: &[usize]) {
+    let mut end = column.len();
+    column.reserve_exact(rows.len());
+    column.resize(end + rows.len(), T::default());
+    for (before, row) in rows.iter().enumerate().rev() {
+        let first = row.saturating_sub(before).min(end);
+        column.copy_within(first..end, first + before + 1);
+        column[first + before] = T::default();
+        end = first;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -453,6 +474,16 @@ mod tests {
             prop_assert_eq!(Some(&all), places.last());
             prop_assert!(column.range(0..column.len()).eq(places.iter().map(|place| *place.min(&end))));
             prop_assert_eq!(column.len(), places.len());
+        }
+
+        #[test]
+        fn zeros_go_where_they_are_said_to(are_zeros in prop::collection::vec(any::<bool>(), 0..60), max in prop::sample::select(&EDGES[..])) {
+            let mut column = Offsets::with_capacity(0, max);
+            let expected: Vec<u64> = (1..).zip(&are_zeros).map(|(offset, is_zero)| if *is_zero { 0 } else { offset }).collect();
+            expected.iter().filter(|offset| **offset > 0).for_each(|offset| column.push(*offset));
+            let rows: Vec<usize> = (0..expected.len()).filter(|row| expected[*row] == 0).collect();
+            column.insert_zeros(&rows);
+            prop_assert_eq!(column.range(0..column.len()).collect::<Vec<_>>(), expected);
         }
 
         #[test]

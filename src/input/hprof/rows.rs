@@ -94,7 +94,7 @@ impl<'s, 'a> Rows<'s, 'a> {
         let known = scan.positions.take();
         let scan = &*scan;
         let positions = known
-            .and_then(|known| with_classes(&known, scan, addresses, &classes.rows))
+            .and_then(|known| with_classes(known, scan, addresses, &classes.rows))
             .unwrap_or_else(|| find_rows(bytes, scan, addresses, options.progress));
         let dangling = classes.dangling;
         let labels = options.stored_labels && !options.bare;
@@ -297,27 +297,18 @@ fn in_order(scan: &mut Scan<'_>, addresses: &Addresses) -> Vec<(u64, What)> {
 /// Returns the position of the record of each row, given those of all objects but classes, in
 /// order. `None` if several records have the same id.
 fn with_classes(
-    known: &Offsets,
+    known: Offsets,
     scan: &Scan<'_>,
     addresses: &Addresses,
     classes: &[ClassRow],
 ) -> Option<Offsets> {
-    let count = known.len().saturating_add(classes.len());
-    let end = known.range(known.len().saturating_sub(1)..known.len()).last().unwrap_or(0);
-    let end = scan.classes.iter().map(|class| class.offset).fold(end, u64::max);
-    let mut positions = Offsets::with_capacity(count, end);
-    let mut next = 0;
-    for (before, class) in classes.iter().enumerate() {
-        let objects = class.object.index().saturating_sub(before);
-        positions.extend(known.range(next..objects), end);
-        next = objects.max(next);
-        positions.push(0);
-    }
-    positions.extend(known.range(next..known.len()), end);
+    let mut positions = known;
+    let rows: Vec<usize> = classes.iter().map(|class| class.object.index()).collect();
+    positions.insert_zeros(&rows);
     for class in scan.classes.iter() {
         positions.set(addresses.at(class.dump.id)?.index(), class.offset);
     }
-    (count == addresses.len()).then_some(positions)
+    (positions.len() == addresses.len()).then_some(positions)
 }
 
 /// Finds the position of the record of each row, for files in another order. If several records
