@@ -3,6 +3,7 @@
 use super::prefetch::prefetch;
 use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A set of objects: one bit for each object of the heap.
@@ -15,6 +16,17 @@ impl ObjectSet {
     /// The empty set, with room for this many objects.
     pub fn none(objects: usize) -> Self {
         Self { bits: vec![0; objects.div_ceil(64)] }
+    }
+
+    /// The objects of a heap with this many that belong to the set.
+    pub(super) fn of(objects: usize, belongs: impl Fn(ObjectId) -> bool + Sync) -> Self {
+        let words = (0..objects.div_ceil(64)).into_par_iter().map(|word| {
+            let objects = word * 64..(word * 64 + 64).min(objects);
+            let bits =
+                objects.zip(0..).map(|(at, bit)| u64::from(belongs(ObjectId(at as u32))) << bit);
+            bits.sum()
+        });
+        Self { bits: words.collect() }
     }
 
     /// Adds an object. Returns `false` if the set already contained it.

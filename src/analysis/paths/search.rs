@@ -6,7 +6,6 @@ use crate::analysis::graph::Graph;
 use crate::analysis::made_up::MadeUp;
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
-use rayon::prelude::*;
 
 /// The record that a search keeps for each object that it reaches. An object is reached once.
 pub(super) trait Marks {
@@ -45,8 +44,11 @@ impl Starts {
 
 /// Reaches all live objects, those after immediates last, or as many as are enough.
 pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks: &mut impl Marks) {
+    // The search reaches objects in no order, and a bit of each is in the caches where the sizes of all
+    // would not be.
+    let immediates = ObjectSet::of(heap.len(), |object| is_immediate(heap, object));
     let (next, last) = (Frontier::new(heap.len()), Vec::new());
-    let mut search = Search { heap, graph, marks, immediates: immediates(heap), next, last };
+    let mut search = Search { heap, graph, marks, immediates, next, last };
     search.start(starts);
     loop {
         while !search.next.is_empty() {
@@ -63,23 +65,11 @@ pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks:
     }
 }
 
-/// The objects that paths should not pass. The search reaches objects in no order, and a bit of each is
-/// in the caches where the sizes of all would not be.
-fn immediates(heap: &Heap<'_>) -> ObjectSet {
-    let mut immediates = ObjectSet::none(heap.len());
-    immediates.bits.par_iter_mut().enumerate().for_each(|(word, bits)| {
-        let objects = word * 64..(word * 64 + 64).min(heap.len());
-        for (bit, row) in objects.enumerate() {
-            *bits |= u64::from(is_immediate(heap, ObjectId(row as u32))) << bit;
-        }
-    });
-    immediates
-}
-
 struct Search<'s, 'h, 'v, M> {
     heap: &'s Heap<'v>,
     graph: &'s Graph<'h>,
     marks: &'s mut M,
+    /// The objects that paths should not pass.
     immediates: ObjectSet,
     /// Objects of the next level.
     next: Frontier,

@@ -123,13 +123,10 @@ impl<R: Row> Rows<R> {
 
 /// These objects, and all through which a path may lead.
 fn on_paths(heap: &Heap<'_>, graph: &Graph<'_>, wanted: &[ObjectId]) -> Ranked {
-    let mut on_paths = ObjectSet::none(heap.len());
-    for object in heap.objects() {
-        let leads_on = !heap.references.range(object).is_empty();
-        if leads_on || !graph.dependent_on(object).is_empty() {
-            on_paths.insert(object);
-        }
-    }
+    let leads_on = |object| {
+        !heap.references.range(object).is_empty() || !graph.dependent_on(object).is_empty()
+    };
+    let mut on_paths = ObjectSet::of(heap.len(), leads_on);
     wanted.iter().for_each(|object| _ = on_paths.insert(*object));
     Ranked::of(on_paths)
 }
