@@ -21,16 +21,26 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     drop(owned);
     // Holds the sizes of ranges first. Once an object has its position, the next free position in its
     // range takes the place of the size.
-    let mut next = Vec::with_capacity(found.len() + 1);
-    next.push(1);
-    parts.iter().for_each(|below| next.extend_from_slice(&below.of_owner));
-    // Dominators have smaller numbers than what they dominate.
-    for number in (1..next.len()).rev() {
-        next[dominator[number] as usize] += next[number];
-    }
+    let mut next = vec![0; found.len() + 1];
+    next[0] = 1;
+    let mut rest = &mut next[1..];
+    let columns = parts.iter().map(|below| {
+        let of_owner = &below.of_owner;
+        (rest.split_off_mut(..of_owner.len()).unwrap_or_default(), of_owner)
+    });
+    parallel::for_each(columns, |(next, of_owner)| next.copy_from_slice(of_owner));
+    let (mut above, ()) = parallel::join(
+        // Written once, so that the kernel clears the memory meanwhile.
+        || vec![u32::MAX; found.len() + 1],
+        || {
+            // Dominators have smaller numbers than what they dominate.
+            for number in (1..next.len()).rev() {
+                next[dominator[number] as usize] += next[number];
+            }
+        },
+    );
     let live = next[0] as usize;
     next[0] = 1;
-    let mut above: Vec<u32> = vec![0; next.len()];
     for number in 1..next.len() {
         let by = dominator[number] as usize;
         let (position, size) = (next[by], next[number]);
