@@ -156,8 +156,7 @@ impl Candidate {
             None => What::Objects(TypeId(element.kin), self.declared(scene)),
         };
         let is_runtime = self.is_runtime(scene, kind, &what, &named);
-        let largest =
-            element.members().max_by_key(|number| (scene.bytes(*number), Reverse(*number)));
+        let largest = scene.largest(element);
         Suspect {
             kind,
             bytes: self.bytes,

@@ -36,6 +36,7 @@ use super::dominator_tree::DominatorTree;
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, Unreached};
+use crate::parallel;
 use alike::MOST_MEMBERS;
 use candidate::Candidate;
 use candidates::{absorb, adopt, candidates};
@@ -146,11 +147,10 @@ fn findings(
             break;
         }
     }
-    let described = candidates.into_iter().zip(named).map(|(one, named)| {
+    let mut found = parallel::map(candidates.into_iter().zip(named), |(one, named)| {
         let finding = one.finding(scene, named);
         (one, finding)
     });
-    let mut found: Vec<_> = described.collect();
     found.sort_by_key(|(_, finding)| (Reverse(finding.bytes), finding.example));
     found
 }

@@ -373,6 +373,13 @@ impl<'s, 'a> Scene<'s, 'a> {
         held
     }
 
+    /// The member that retains most.
+    pub(super) fn largest(&self, group: &Group) -> Option<u32> {
+        let size = |number: &u32| (self.bytes(*number), Reverse(*number));
+        let of_part = |members: &[u32]| members.iter().copied().max_by_key(size);
+        parallel::map(group.parts(), of_part).into_iter().flatten().max_by_key(size)
+    }
+
     /// The objects of one type that a completed group holds.
     pub(super) fn group_below(&self, group: &Group, held: &Held) -> Group {
         let of_kin = |members: &[u32]| {
