@@ -159,6 +159,9 @@ impl Dominators {
     }
 }
 
+/// The most searches in a graph with hubs, before one without.
+const MOST_SEARCHES: usize = 2;
+
 /// The dominators of the live objects that are not owned. They have numbers from 1 in the order of the
 /// search, so a dominator's number is smaller than the numbers of the objects that it dominates. 0 is
 /// the set of roots.
@@ -186,11 +189,15 @@ impl Core {
             let (core, beside) = parallel::join(search, || beside(&owned));
             (core, owned, beside)
         };
-        let found = of_hubs(Hubs::of(graph, limits.least_of_hub));
-        if hidden::hide_nothing(graph, &found.1, &found.0) {
-            return found;
+        let mut hubs = Hubs::of(graph, limits.least_of_hub);
+        for _ in 0..MOST_SEARCHES {
+            let (core, owned, beside) = of_hubs(hubs);
+            let hidden = hidden::hidden(graph, &owned, &core);
+            if hidden.is_empty() {
+                return (core, owned, beside);
+            }
+            hubs = owned.into_hubs().without(&hidden);
         }
-        drop(found);
         of_hubs(Hubs::none(graph))
     }
 

@@ -73,6 +73,11 @@ impl Owned {
         &self.hubs
     }
 
+    /// See [`Owned::hubs`].
+    pub(super) fn into_hubs(self) -> Hubs {
+        self.hubs
+    }
+
     /// Calls a function with the hubs to which an owned object refers, and with those to which the objects
     /// that it owns do. The function calls itself for each level of these, of which there are at most
     /// [`HEIGHT`].

@@ -6,66 +6,115 @@ use crate::analysis::object_set::{ObjectSet, Ranked};
 use crate::analysis::owned::Owned;
 use crate::model::heap::ObjectId;
 use crate::parallel::{self, PART};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Whether no owned object dominates an object that is not owned, so that dominators are right.
+/// The hubs that owned objects may dominate. If there are none, all dominators are right.
 ///
 /// Where an owned object dominates others that are not owned, it dominates one of the hubs to which
 /// it leads, and the object that owns it is what the search takes for that hub's dominator. So it is
 /// enough to look at what the dominators of hubs own.
-pub(super) fn hide_nothing(
-    graph: &Graph<'_>,
-    owned: &Owned,
-    Core { numbers, dominator }: &Core,
-) -> bool {
+pub(super) fn hidden(graph: &Graph<'_>, owned: &Owned, core: &Core) -> Vec<ObjectId> {
     let others = Ranked::of(ObjectSet { bits: owned.other_words(graph.len()).collect() });
-    let dominator = |hub| dominator[numbers[others.place(hub) as usize] as usize];
     let mut dominated: FxHashMap<u32, Vec<ObjectId>> = FxHashMap::default();
+    let numbered = Numbered { graph, owned, core, others };
     for hub in owned.hubs().set().objects() {
-        dominated.entry(dominator(hub)).or_default().push(hub);
+        dominated.entry(core.dominator[numbered.number(hub) as usize]).or_default().push(hub);
     }
     // The set of roots owns nothing.
     dominated.remove(&0);
     if dominated.is_empty() {
-        return true;
+        return Vec::new();
     }
-    let mut is_wanted = ObjectSet::none(numbers.len() + 1);
+    let mut is_wanted = ObjectSet::none(core.dominator.len());
     dominated.keys().for_each(|number| _ = is_wanted.insert(ObjectId(*number)));
-    let found = parallel::map(numbers.chunks(PART).enumerate(), |(part, numbers)| {
+    let parts = core.numbers.chunks(PART).enumerate();
+    let found = parallel::map(parts, |(part, numbers)| {
         let wanted = |(_, number): &(usize, &u32)| is_wanted.contains(ObjectId(**number));
         let found = numbers.iter().enumerate().filter(wanted);
         found.map(|(at, number)| (part * PART + at, *number)).collect::<Vec<_>>()
     });
-    found.into_iter().flatten().all(|(place, number)| {
-        let object = others.object(place as u32);
-        is_immediate(graph, owned, object, dominated.get(&number).map_or(&[], Vec::as_slice))
-    })
+    let mut hidden = Vec::new();
+    for (place, number) in found.into_iter().flatten() {
+        let object = numbered.others.object(place as u32);
+        let hubs = dominated.get(&number).map(Vec::as_slice).unwrap_or_default();
+        numbered.add_hidden(object, hubs, &mut hidden);
+    }
+    hidden
 }
 
-/// Whether nothing that an object owns dominates one of the hubs that the object dominates.
-fn is_immediate(graph: &Graph<'_>, owned: &Owned, object: ObjectId, hubs: &[ObjectId]) -> bool {
-    let targets: Vec<ObjectId> = graph.targets(object).collect();
-    let through = parallel::map(targets.chunks(PART / 8), |targets| {
-        let mut through = vec![Through::Nothing; hubs.len()];
-        let mut add = |hub: ObjectId, way: Through| {
-            if let Ok(at) = hubs.binary_search(&hub) {
-                through[at] = through[at].and(way);
-            }
-        };
-        for target in targets {
-            if owned.contains(*target) {
-                let way = Through::Owned(*target);
-                owned.for_each_hub_below(graph, *target, &mut |hub| add(hub, way));
-            } else {
-                add(*target, Through::Several);
-            }
+/// The most steps up the dominator tree from the referrers of one hub.
+const MOST_STEPS: usize = 1 << 16;
+
+/// The graph with the numbers of objects that are not owned.
+struct Numbered<'n, 'h> {
+    graph: &'n Graph<'h>,
+    owned: &'n Owned,
+    core: &'n Core,
+    others: Ranked,
+}
+
+impl Numbered<'_, '_> {
+    /// The number of an object that is not owned; 0 if no root reaches it.
+    fn number(&self, object: ObjectId) -> u32 {
+        self.core.numbers[self.others.place(object) as usize]
+    }
+
+    /// Adds those of the hubs that an object dominates which may have a nearer dominator: an object that
+    /// it owns.
+    fn add_hidden(&self, object: ObjectId, hubs: &[ObjectId], hidden: &mut Vec<ObjectId>) {
+        let through = self.through(object, hubs);
+        let only = hubs.iter().zip(through);
+        let mut only = only.filter(|(_, through)| matches!(through, Through::Owned(_))).peekable();
+        if only.peek().is_none() {
+            return;
         }
-        through
-    });
-    (0..hubs.len()).all(|hub| {
-        let all = through.iter().map(|through| through[hub]);
-        !matches!(all.fold(Through::Nothing, Through::and), Through::Owned(_))
-    })
+        let targets = self.graph.targets(object).filter(|target| !self.owned.contains(*target));
+        let direct: FxHashSet<u32> = targets.map(|target| self.number(target)).collect();
+        let above = self.number(object);
+        let found = only.map(|(hub, _)| *hub);
+        hidden.extend(found.filter(|hub| !self.is_reached_otherwise(*hub, above, &direct)));
+    }
+
+    /// How an object leads to each of these hubs.
+    fn through(&self, object: ObjectId, hubs: &[ObjectId]) -> Vec<Through> {
+        let Self { graph, owned, .. } = self;
+        let targets: Vec<ObjectId> = graph.targets(object).collect();
+        let parts = parallel::map(targets.chunks(PART / 8), |targets| {
+            let mut through = vec![Through::Nothing; hubs.len()];
+            let mut add = |hub: ObjectId, way: Through| {
+                if let Ok(at) = hubs.binary_search(&hub) {
+                    through[at] = through[at].and(way);
+                }
+            };
+            for target in targets {
+                if owned.contains(*target) {
+                    let way = Through::Owned(*target);
+                    owned.for_each_hub_below(graph, *target, &mut |hub| add(hub, way));
+                } else {
+                    add(*target, Through::Several);
+                }
+            }
+            through
+        });
+        let all =
+            |hub: usize| parts.iter().map(|part| part[hub]).fold(Through::Nothing, Through::and);
+        (0..hubs.len()).map(all).collect()
+    }
+
+    /// Whether one of the objects to which the dominator of a hub refers itself dominates a referrer of
+    /// the hub. The way through these two passes no object that the dominator owns.
+    fn is_reached_otherwise(&self, hub: ObjectId, dominator: u32, direct: &FxHashSet<u32>) -> bool {
+        let mut steps = MOST_STEPS;
+        let others = self.owned.hubs().referrers(hub).filter(|from| !self.owned.contains(*from));
+        others.map(|referrer| self.number(referrer)).any(|mut number| {
+            while number != 0 && self.core.dominator[number as usize] != dominator {
+                let Some(rest) = steps.checked_sub(1) else { return false };
+                steps = rest;
+                number = self.core.dominator[number as usize];
+            }
+            number != 0 && number != self.number(hub) && direct.contains(&number)
+        })
+    }
 }
 
 /// How an object leads to a hub that it dominates, itself or through what it owns.
