@@ -1,7 +1,7 @@
 //! The dominator tree of the objects that are not owned, for counting.
 
 use super::dominator_tree::{OwnedTops, Tree};
-use super::dominators::{Core, Limits};
+use super::dominators::{Core, SearchLimits};
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::owned::Owned;
@@ -69,12 +69,12 @@ const HEAVY: u32 = u32::MAX;
 impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
     /// Computes the tree. Without roots no object is live, and the tree is empty.
     pub fn of(heap: &'g Heap<'a>, graph: &'g Graph<'h>) -> Self {
-        Self::with_limits(heap, graph, Limits::default())
+        Self::with_limits(heap, graph, SearchLimits::default())
     }
 
     /// Like [`CoreTree::of`], with limits, for tests.
     #[doc(hidden)]
-    pub fn with_limits(heap: &'g Heap<'a>, graph: &'g Graph<'h>, limits: Limits) -> Self {
+    pub fn with_limits(heap: &'g Heap<'a>, graph: &'g Graph<'h>, limits: SearchLimits) -> Self {
         let external = (!heap.external.is_empty()).then(|| {
             let mut external = ObjectSet::none(heap.len());
             heap.external.iter().for_each(|(object, _)| _ = external.insert(*object));

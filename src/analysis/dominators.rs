@@ -54,10 +54,10 @@ pub struct Dominators {
     ends: Ends,
 }
 
-/// Limits at which the search changes to another way to the same dominators.
+/// SearchLimits at which the search changes to another way to the same dominators.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct SearchLimits {
     /// The average number of steps up the tree for each object before another algorithm takes over.
     /// Real heaps need about one.
     pub steps_per_object: usize,
@@ -67,7 +67,7 @@ pub struct Limits {
     pub least_of_hub: usize,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self { steps_per_object: 64, most_narrow: MOST_NARROW, least_of_hub: LEAST_OF_HUB }
     }
@@ -76,12 +76,12 @@ impl Default for Limits {
 impl Dominators {
     /// Finds the immediate dominator of every live object.
     pub fn of(graph: &Graph<'_>) -> Self {
-        Self::with_limits(graph, Limits::default())
+        Self::with_limits(graph, SearchLimits::default())
     }
 
     /// Like [`Dominators::of`], with limits, for tests. The result does not depend on them.
     #[doc(hidden)]
-    pub fn with_limits(graph: &Graph<'_>, limits: Limits) -> Self {
+    pub fn with_limits(graph: &Graph<'_>, limits: SearchLimits) -> Self {
         let (core, owned, ()) = Core::of(graph, limits, |_| ());
         let _phase = phases::begin("numbering objects in preorder");
         spread::spread(core, owned, graph)
@@ -179,7 +179,7 @@ impl Core {
     /// busy; `beside` runs meanwhile.
     pub(super) fn of<R: Send>(
         graph: &Graph<'_>,
-        limits: Limits,
+        limits: SearchLimits,
         beside: impl Fn(&Owned) -> R + Sync,
     ) -> (Self, Owned, R) {
         let of_hubs = |hubs| {

@@ -2,7 +2,7 @@
 
 use super::properties::others_dominators;
 use crate::support::heap::Sketch;
-use dumptool::analysis::dominators::{Dominators, Limits};
+use dumptool::analysis::dominators::{Dominators, SearchLimits};
 use dumptool::analysis::graph::Graph;
 use dumptool::model::heap::ObjectId;
 
@@ -11,8 +11,8 @@ fn assert_right(objects: u32, references: &[(u32, u32)], expected: impl Fn(u32) 
     let sketch = Sketch::of(objects as usize, references, &[0]);
     let heap = sketch.heap();
     let graph = Graph::of(&heap);
-    for least_of_hub in [Limits::default().least_of_hub, 1, usize::MAX] {
-        let limits = Limits { least_of_hub, ..Limits::default() };
+    for least_of_hub in [SearchLimits::default().least_of_hub, 1, usize::MAX] {
+        let limits = SearchLimits { least_of_hub, ..SearchLimits::default() };
         let dominators = Dominators::with_limits(&graph, limits);
         for object in 0..objects {
             let found = dominators.dominator(ObjectId(object)).map(|object| object.0);

@@ -2,7 +2,7 @@
 //! roots, weak references and ephemerons.
 
 use crate::support::heap::Sketch;
-use dumptool::analysis::dominators::{Dominators, Limits};
+use dumptool::analysis::dominators::{Dominators, SearchLimits};
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live::live;
 use dumptool::analysis::referrers::Referrers;
@@ -136,7 +136,7 @@ proptest! {
         // Both ways from semidominators to dominators, and changing from one to the other; narrow
         // words and wide ones; many hubs, few and none.
         for (steps, most_narrow, least_of_hub) in [(64, u64::MAX, 99), (0, u64::MAX, 2), (1, 0, 1), (64, u64::MAX, 3)] {
-            let dominators = Dominators::with_limits(&graph, Limits { steps_per_object: steps, most_narrow, least_of_hub });
+            let dominators = Dominators::with_limits(&graph, SearchLimits { steps_per_object: steps, most_narrow, least_of_hub });
             for (row, object) in objects(&heap) {
                 let found = dominators.dominator(object).map(ObjectId::index);
                 prop_assert_eq!(found, naive_dominators(&dies, row), "{} by taking away, {} steps", row, steps);

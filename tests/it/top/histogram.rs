@@ -4,7 +4,7 @@ use super::sketches::{GROUPS, TYPES, Typed, typed};
 use crate::support::heap::Sketch;
 use dumptool::analysis::core_tree::CoreTree;
 use dumptool::analysis::dominator_tree::DominatorTree;
-use dumptool::analysis::dominators::Limits;
+use dumptool::analysis::dominators::SearchLimits;
 use dumptool::analysis::glob::{Glob, TypeFilter};
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
@@ -83,7 +83,8 @@ fn the_tree_without_owned_objects_counts_the_same() {
         let graph = Graph::of(&of.heap);
         let tree = DominatorTree::of_graph(&of.heap, &graph);
         // Every object is a hub, or few or none are.
-        let limits = Limits { least_of_hub: [1, 3, 99][seed as usize % 3], ..Limits::default() };
+        let limits =
+            SearchLimits { least_of_hub: [1, 3, 99][seed as usize % 3], ..SearchLimits::default() };
         let core = CoreTree::with_limits(&of.heap, &graph, limits);
         let all = TypeFilter::default();
         for by in [GroupBy::Type, GroupBy::Namespace, GroupBy::SizeClass] {
