@@ -33,17 +33,16 @@ pub(super) fn hidden(graph: &Graph<'_>, owned: &Owned, core: &Core) -> Vec<Objec
         let found = numbers.iter().enumerate().filter(wanted);
         found.map(|(at, number)| (part * PART + at, *number)).collect::<Vec<_>>()
     });
+    // Ways up the tree are short, except from the ends of long lists.
+    let mut steps = core.dominator.len();
     let mut hidden = Vec::new();
     for (place, number) in found.into_iter().flatten() {
         let object = numbered.others.object(place as u32);
         let hubs = dominated.get(&number).map(Vec::as_slice).unwrap_or_default();
-        numbered.add_hidden(object, hubs, &mut hidden);
+        hidden.extend(numbered.hidden_by(object, hubs, &mut steps));
     }
     hidden
 }
-
-/// The most steps up the dominator tree from the referrers of one hub.
-const MOST_STEPS: usize = 1 << 16;
 
 /// The graph with the numbers of objects that are not owned.
 struct Numbered<'n, 'h> {
@@ -59,27 +58,27 @@ impl Numbered<'_, '_> {
         self.core.numbers[self.others.place(object) as usize]
     }
 
-    /// Adds those of the hubs that an object dominates which may have a nearer dominator: an object that
-    /// it owns.
-    fn add_hidden(&self, object: ObjectId, hubs: &[ObjectId], hidden: &mut Vec<ObjectId>) {
-        let through = self.through(object, hubs);
-        let only = hubs.iter().zip(through);
-        let mut only = only.filter(|(_, through)| matches!(through, Through::Owned(_))).peekable();
-        if only.peek().is_none() {
-            return;
+    /// Those of the hubs that an object dominates which may have a nearer dominator: an object that it
+    /// owns. Takes at most as many steps up the dominator tree as are left.
+    fn hidden_by(&self, object: ObjectId, hubs: &[ObjectId], steps: &mut usize) -> Vec<ObjectId> {
+        let through = self.through(object, hubs).into_iter().zip(hubs);
+        let only = through.filter(|(through, _)| matches!(through, Through::Owned(_)));
+        let mut hidden: Vec<ObjectId> = only.map(|(_, hub)| *hub).collect();
+        if hidden.is_empty() {
+            return hidden;
         }
         let targets = self.graph.targets(object).filter(|target| !self.owned.contains(*target));
         let direct: FxHashSet<u32> = targets.map(|target| self.number(target)).collect();
         let above = self.number(object);
-        let found = only.map(|(hub, _)| *hub);
-        hidden.extend(found.filter(|hub| !self.is_reached_otherwise(*hub, above, &direct)));
+        hidden.retain(|hub| !self.is_reached_otherwise(*hub, above, &direct, steps));
+        hidden
     }
 
     /// How an object leads to each of these hubs.
     fn through(&self, object: ObjectId, hubs: &[ObjectId]) -> Vec<Through> {
         let Self { graph, owned, .. } = self;
         let targets: Vec<ObjectId> = graph.targets(object).collect();
-        let parts = parallel::map(targets.chunks(PART / 8), |targets| {
+        let parts = parallel::map(targets.chunks(PART), |targets| {
             let mut through = vec![Through::Nothing; hubs.len()];
             let mut add = |hub: ObjectId, way: Through| {
                 if let Ok(at) = hubs.binary_search(&hub) {
@@ -103,13 +102,18 @@ impl Numbered<'_, '_> {
 
     /// Whether one of the objects to which the dominator of a hub refers itself dominates a referrer of
     /// the hub. The way through these two passes no object that the dominator owns.
-    fn is_reached_otherwise(&self, hub: ObjectId, dominator: u32, direct: &FxHashSet<u32>) -> bool {
-        let mut steps = MOST_STEPS;
+    fn is_reached_otherwise(
+        &self,
+        hub: ObjectId,
+        dominator: u32,
+        direct: &FxHashSet<u32>,
+        steps: &mut usize,
+    ) -> bool {
         let others = self.owned.hubs().referrers(hub).filter(|from| !self.owned.contains(*from));
         others.map(|referrer| self.number(referrer)).any(|mut number| {
             while number != 0 && self.core.dominator[number as usize] != dominator {
                 let Some(rest) = steps.checked_sub(1) else { return false };
-                steps = rest;
+                *steps = rest;
                 number = self.core.dominator[number as usize];
             }
             number != 0 && number != self.number(hub) && direct.contains(&number)
