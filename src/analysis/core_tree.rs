@@ -59,7 +59,7 @@ impl Node {
     }
 }
 
-/// Parts of the objects that are processed in parallel. Each takes a bit for each object of the
+/// Parts of the objects that are processed in parallel. Each may take a bit for each object of the
 /// heap.
 const PARTS: usize = 4;
 
@@ -158,7 +158,7 @@ impl Tree for CoreTree<'_, '_, '_> {
             let late = ObjectSet::none(owning.heap.len());
             Tops { owning, group: &group, deep: &deep, retained: vec![0; deep.len()], late }
         };
-        // As many as there are threads.
+        // At most as many as there are threads, because each takes a bit for each object of the heap.
         let idle = Mutex::new(Vec::new());
         parallel::for_each((0..owning.heap.len()).step_by(PART), |start| {
             let mut tops = parallel::lock(&idle).pop().unwrap_or_else(tops);

@@ -54,7 +54,7 @@ pub struct Dominators {
     ends: Ends,
 }
 
-/// SearchLimits at which the search changes to another way to the same dominators.
+/// The limits at which the search changes to another way to the same dominators.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct SearchLimits {
@@ -63,7 +63,7 @@ pub struct SearchLimits {
     pub steps_per_object: usize,
     /// The number of narrow words before the search uses wide ones.
     pub most_narrow: u64,
-    /// The number of examined references that lead to a hub, at least.
+    /// The number of objects that refer to a hub, at least, among those whose references are examined.
     pub least_of_hub: usize,
 }
 
