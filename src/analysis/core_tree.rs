@@ -257,7 +257,6 @@ struct Part {
 }
 
 /// Finds the objects that an object owns, and their bytes.
-#[derive(Clone, Copy)]
 struct Owning<'g, 'h, 'a> {
     heap: &'g Heap<'a>,
     graph: &'g Graph<'h>,

@@ -214,15 +214,9 @@ impl<'g, 'h> Groups<'g, 'h> {
 
     /// The objects at the heads of groups, and those noted because of another group.
     fn apart(self) -> ObjectSet {
-        let is_apart = |object: usize, marked: u32| {
-            marked < NEXT && (marked & LATE != 0 || marked == object as u32 + 1)
-        };
-        let words = self.marked.par_chunks(64).enumerate().map(|(word, marked)| {
-            let bits = marked.iter().enumerate().map(|(bit, marked)| {
-                u64::from(is_apart(word * 64 + bit, marked.load(Relaxed))) << bit
-            });
-            bits.sum()
-        });
-        ObjectSet { bits: words.collect() }
+        ObjectSet::of(self.marked.len(), |object| {
+            let marked = self.of_object(object).load(Relaxed);
+            marked < NEXT && (marked & LATE != 0 || marked == object.0 + 1)
+        })
     }
 }

@@ -237,21 +237,17 @@ impl<W: Word> Records<W> {
             starts.push(record as u32);
             words.push(W::of(0));
             for target in graph.targets(object) {
-                match ranks.of_target(target) {
-                    Some(rank) => words.push(W::of(rank as usize)),
-                    None => {
-                        let Some(owned) = owned.filter(|owned| owned.contains(target)) else {
-                            continue;
-                        };
-                        owned.for_each_hub_below(graph, target, &mut |hub| {
-                            let last = &mut of_hub[owned.hubs().number(hub)];
-                            if std::mem::replace(last, record) != record
-                                && let Some(rank) = ranks.of_target(hub)
-                            {
-                                words.push(W::of(rank as usize));
-                            }
-                        });
-                    }
+                if let Some(rank) = ranks.of_target(target) {
+                    words.push(W::of(rank as usize));
+                } else if let Some(owned) = owned.filter(|owned| owned.contains(target)) {
+                    owned.for_each_hub_below(graph, target, &mut |hub| {
+                        let last = &mut of_hub[owned.hubs().number(hub)];
+                        if std::mem::replace(last, record) != record
+                            && let Some(rank) = ranks.of_target(hub)
+                        {
+                            words.push(W::of(rank as usize));
+                        }
+                    });
                 }
             }
             words[record] = W::of(words.len() - record - 1).with_mark();
