@@ -8,7 +8,6 @@ use crate::analysis::prefetch::{AHEAD, prefetch};
 use crate::model::heap::ObjectId;
 use crate::parallel::{self, PART};
 use crate::plain::Plain;
-use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU32};
 
@@ -161,16 +160,11 @@ struct Below {
 impl Below {
     /// Finds what the owners own. Each part has the next ones of them.
     fn parts(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> Vec<Self> {
-        let parts = owners.par_chunks(PART);
-        let found = parts.fold(Self::default, |mut below, owners| {
-            below.add_owners(graph, owned, owners);
-            below
-        });
-        found.collect()
+        parallel::map(owners.chunks(PART), |owners| Self::of(graph, owned, owners))
     }
 
-    fn add_owners(&mut self, graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) {
-        self.of_owner.reserve(owners.len());
+    fn of(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> Self {
+        let mut below = Self { of_owner: Vec::with_capacity(owners.len()), ..Self::default() };
         for (at, owner) in owners.iter().enumerate() {
             // Owners lie far apart, and so do their references, and the objects to which these lead.
             if let Some(soon) = owners.get(at + AHEAD) {
@@ -182,10 +176,11 @@ impl Below {
             if let Some(soon) = owners.get(at + AHEAD / 3) {
                 owned.of_object(graph, *soon).for_each(|object| graph.prefetch(object));
             }
-            let before = self.objects.len();
-            self.add(graph, owned, *owner, 0);
-            self.of_owner.push((self.objects.len() - before) as u32 + 1);
+            let before = below.objects.len();
+            below.add(graph, owned, *owner, 0);
+            below.of_owner.push((below.objects.len() - before) as u32 + 1);
         }
+        below
     }
 
     /// Adds what an object owns, at a level. The function calls itself for each level of owned objects,
