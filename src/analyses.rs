@@ -3,7 +3,6 @@
 use crate::analysis::by_type::ObjectsByType;
 use crate::analysis::collections::{CollectionShapes, Collections};
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::largest::LargestByType;
 use crate::analysis::live::live;
@@ -93,7 +92,10 @@ impl<'h> Analyses<'h> {
 
     /// The dominator tree.
     pub fn tree(&self) -> &DominatorTree {
-        self.kept.tree.get_or_init(|| self.compute_tree())
+        self.kept.tree.get_or_init(|| {
+            let _phase = phases::begin("computing dominators");
+            DominatorTree::of_graph(&self.heap, &self.graph)
+        })
     }
 
     /// The dominator tree, if it has been asked for.
@@ -108,14 +110,6 @@ impl<'h> Analyses<'h> {
             Some(tree) => tree.is_live(object),
             None => self.kept.live.get_or_init(|| live(&self.graph)).contains(object),
         }
-    }
-
-    fn compute_tree(&self) -> DominatorTree {
-        let phase = phases::begin("computing dominators");
-        let dominators = Dominators::of(&self.graph);
-        drop(phase);
-        let _phase = phases::begin("adding up retained sizes");
-        DominatorTree::of_dominators(&self.heap, dominators)
     }
 
     /// The dominator tree, and the groups of roots.

@@ -30,12 +30,9 @@ impl DominatorTree {
 
     /// Computes the tree of a graph that has already been built.
     pub fn of_graph(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        Self::of_dominators(heap, Dominators::of(graph))
-    }
-
-    /// Adds up retained bytes over dominators that have already been computed.
-    pub fn of_dominators(heap: &Heap<'_>, dominators: Dominators) -> Self {
-        let retained = Retained::of(heap, &dominators);
+        let add_up =
+            |order: &[ObjectId], dominator: &[u32]| Retained::of_order(heap, order, dominator);
+        let (dominators, retained) = Dominators::beside(graph, add_up);
         let of_roots = bytes_of_roots(heap, &dominators);
         Self { dominators, retained, types: OnceLock::new(), of_roots }
     }

@@ -82,9 +82,26 @@ impl Dominators {
     /// Like [`Dominators::of`], with limits, for tests. The result does not depend on them.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, limits: SearchLimits) -> Self {
+        Self::found(graph, limits, |_, _| ()).0
+    }
+
+    /// Like [`Dominators::of`]. `beside` gets the live objects by number, from 1, and the dominators of
+    /// all numbers, and runs while the rest is computed.
+    pub(super) fn beside<R: Send>(
+        graph: &Graph<'_>,
+        beside: impl FnOnce(&[ObjectId], &[u32]) -> R + Send,
+    ) -> (Self, R) {
+        Self::found(graph, SearchLimits::default(), beside)
+    }
+
+    fn found<R: Send>(
+        graph: &Graph<'_>,
+        limits: SearchLimits,
+        beside: impl FnOnce(&[ObjectId], &[u32]) -> R + Send,
+    ) -> (Self, R) {
         let (core, owned, ()) = Core::of(graph, limits, |_| ());
         let _phase = phases::begin("numbering objects in preorder");
-        spread::spread(core, owned, graph)
+        spread::spread(core, owned, graph).finish(graph.len(), beside)
     }
 
     /// Number of live objects.

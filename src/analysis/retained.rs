@@ -1,8 +1,10 @@
 //! Retained sizes.
 
 use super::dominators::Dominators;
+use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
 use crate::parallel;
+use crate::phases;
 
 /// The retained bytes of each live object: shallow and external bytes of the object and all objects
 /// that it dominates. Little more than 2 bytes for each live object.
@@ -24,10 +26,33 @@ const LARGE: u16 = 1 << LOW_BITS;
 impl Retained {
     /// Adds up sizes over the dominator tree. Sums stop at 2⁶⁴ − 1, which only damaged files reach.
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
-        add_up(own_sizes(heap, dominators), dominators.dominators(), |number| {
-            dominators.object(number).map_or(0, |object| {
-                heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object))
-            })
+        Self::of_order(heap, dominators.order(), dominators.dominators())
+    }
+
+    /// Like [`Retained::of`], for the live objects by number, from 1, and the dominators of all numbers.
+    pub(super) fn of_order(heap: &Heap<'_>, order: &[ObjectId], dominator: &[u32]) -> Self {
+        let _phase = phases::begin("adding up retained sizes");
+        let own = |object: ObjectId| {
+            heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object))
+        };
+        let mut with_external = ObjectSet::none(heap.len());
+        heap.external.iter().for_each(|(object, _)| _ = with_external.insert(*object));
+        let bytes = |object: &ObjectId| match with_external.contains(*object) {
+            true => own(*object),
+            false => heap.shallow.get(object.index()),
+        };
+        // Number 0, the set of roots, has no bytes of its own.
+        let sums = parallel::column(order.len() + 1, |first, sums: &mut [u16]| {
+            let skipped = usize::from(first == 0);
+            let objects = order[first.saturating_sub(1)..].iter();
+            sums.iter_mut()
+                .skip(skipped)
+                .zip(objects)
+                .for_each(|(sum, object)| *sum = short(bytes(object)));
+        });
+        add_up(sums, dominator, |number| match number {
+            0 => 0,
+            _ => own(order[number as usize - 1]),
         })
     }
 
@@ -57,23 +82,7 @@ impl Retained {
     }
 }
 
-/// The shallow and external bytes by number, or [`LARGE`]. Number 0 has no object.
-fn own_sizes(heap: &Heap<'_>, dominators: &Dominators) -> Vec<u16> {
-    let order = dominators.order();
-    let mut own = parallel::column(order.len() + 1, |first, own| {
-        for number in first.max(1)..first + own.len() {
-            own[number - first] = short(heap.shallow.get(order[number - 1].index()));
-        }
-    });
-    for (object, bytes) in &heap.external {
-        if let Some(number) = dominators.number(*object) {
-            let own = &mut own[number as usize];
-            *own = short(bytes.saturating_add((*own).into()));
-        }
-    }
-    own
-}
-
+/// The bytes, or [`LARGE`].
 fn short(bytes: u64) -> u16 {
     u16::try_from(bytes).unwrap_or(LARGE).min(LARGE)
 }

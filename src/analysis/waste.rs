@@ -170,7 +170,16 @@ impl Measurements {
         collections: &Collections<'_, '_>,
         read: contents::Read,
     ) -> Self {
-        let rooms = Rooms::of(heap, tree, collections);
+        Self::of_rooms(heap, tree, Rooms::of(heap, tree, collections), read)
+    }
+
+    /// Measures contents, where collections and arrays have already been measured.
+    pub fn of_rooms(
+        heap: &Heap<'_>,
+        tree: &DominatorTree,
+        rooms: Rooms,
+        read: contents::Read,
+    ) -> Self {
         let contents = Contents::of(heap, tree, &rooms.claimed, read);
         Self { rooms, contents }
     }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32};
 
 /// Gives each object the numbers right after its own to what it dominates: first the objects that
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
-pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators {
+pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Placed {
     let Core { numbers, mut dominator } = core;
     let found = by_number(owned.others(0..graph.len()), numbers, dominator.len() - 1);
     let parts = Below::parts(graph, &owned, &found);
@@ -79,8 +79,7 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
             }
         }
     });
-    drop((found, next, position, above));
-    placed.finish(graph.len())
+    placed
 }
 
 /// The objects in the order of their numbers, which are 0 for objects that were not found.
@@ -103,7 +102,7 @@ fn by_number(
 
 /// The columns of [`Dominators`], by position. They are atomic because several threads write, each
 /// into places of its own.
-struct Placed {
+pub(super) struct Placed {
     order: Vec<AtomicU32>,
     dominator: Vec<AtomicU32>,
     size: Vec<AtomicU8>,
@@ -124,12 +123,18 @@ impl Placed {
         size.store(size.load(Relaxed).saturating_add(1), Relaxed);
     }
 
-    /// Finds the numbers of all objects of the heap, and the ends of subtrees.
-    fn finish(self, objects: usize) -> Dominators {
+    /// Finds the numbers of all objects of the heap, and the ends of subtrees. `beside` gets the live
+    /// objects by number, from 1, and the dominators of all numbers, and may run meanwhile.
+    pub(super) fn finish<R: Send>(
+        self,
+        objects: usize,
+        beside: impl FnOnce(&[ObjectId], &[u32]) -> R + Send,
+    ) -> (Dominators, R) {
         let order = ObjectId::of_plain(AtomicU32::plain(self.order));
         let (dominator, size) = (AtomicU32::plain(self.dominator), AtomicU8::plain(self.size));
-        let (number, ends) = (numbers(&order, objects), Ends::of(&dominator, size));
-        Dominators { order, dominator, number, ends }
+        let find = || (numbers(&order, objects), Ends::of(&dominator, size));
+        let (beside, (number, ends)) = parallel::join(|| beside(&order, &dominator), find);
+        (Dominators { order, dominator, number, ends }, beside)
     }
 }
 

@@ -345,8 +345,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             }
             inner
         };
-        let parts = parallel::map(group.heads.chunks(PART), below);
-        parts.iter().for_each(|part| group.inner.extend_from_slice(part));
+        group.inner = parallel::map(group.heads.chunks(PART), below).concat();
         let is_part = self.role_of_kin(kin).is_part();
         let [head] = group.heads[..] else { return };
         let sum = |(count, bytes): (usize, u64), member: u32| {

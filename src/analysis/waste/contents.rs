@@ -8,7 +8,7 @@ use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
 use crate::parallel;
 use crate::phases;
 use rayon::prelude::*;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use std::hash::Hasher;
 const LEAST_BLOCK: usize = 16;
 /// The minimum number of zeros that count in a block whose second half is zero.
 const LEAST_TAIL: usize = 64;
-/// The length from which blocks of zeros are compared like others.
+/// The length of zeros from which the real length does not fit in place of a hash.
 const LONG: u32 = u32::MAX;
 /// The number of objects that one task processes.
 const BATCH: u32 = 4096;
@@ -111,9 +111,15 @@ impl Read {
         let (of_texts, once) = (memory_of_texts(heap), graph.held_once());
         let is_held_by_text = |object| of_texts.contains(object) && once.contains(object);
         let counts = |object| !is_held_by_text(object) || is_text(heap, object);
-        let mut found = Scan::of(heap, counts);
-        parallel::join(|| keep_repeated(&mut found.texts), || keep_repeated(&mut found.blocks));
-        Self { found, of_texts: Some(of_texts) }
+        let mut parts = Scan::parts(heap, counts);
+        let mut lists = |list: fn(&mut Scan) -> &mut Vec<Hashed>| -> Vec<Vec<Hashed>> {
+            parts.iter_mut().map(|part| std::mem::take(list(part))).collect()
+        };
+        let (texts, blocks) = (lists(|part| &mut part.texts), lists(|part| &mut part.blocks));
+        let (texts, blocks) = parallel::join(|| repeated(texts), || repeated(blocks));
+        let zeros = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.zeros)).collect();
+        let tails = parts.into_iter().flat_map(|part| part.tails).collect();
+        Self { found: Scan { texts, blocks, zeros, tails }, of_texts: Some(of_texts) }
     }
 }
 
@@ -132,9 +138,9 @@ fn is_text(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.type_of(object).kind == TypeKind::Text
 }
 
-/// Sorts objects by their hash, and drops those with a unique hash.
-fn keep_repeated(objects: &mut Vec<Hashed>) {
-    drop_most_unique(objects);
+/// The objects with hashes that others have as well, sorted by their hash.
+fn repeated(parts: Vec<Vec<Hashed>>) -> Vec<Hashed> {
+    let mut objects = without_most_unique(parts);
     objects.par_sort_unstable();
     let mut kept = 0;
     let mut last = None;
@@ -149,38 +155,38 @@ fn keep_repeated(objects: &mut Vec<Hashed>) {
     }
     objects.truncate(kept);
     objects.shrink_to_fit();
+    objects
 }
 
-/// The number of slots for each object in the table of [`drop_most_unique`].
+/// The number of slots for each object in the table of [`without_most_unique`].
 const SLOTS: usize = 8;
 
-/// Drops most of the objects with a unique hash: those that are alone in their slot of a table that
-/// is too small for all hashes. The values of most heaps are unique, and this takes less time than
+/// All objects but most of those with a unique hash: the ones that are alone in their slot of a table
+/// that is too small for all hashes. The values of most heaps are unique, and this takes less time than
 /// sorting them.
-fn drop_most_unique(objects: &mut Vec<Hashed>) {
-    let slots = objects.len().saturating_mul(SLOTS).next_power_of_two();
+fn without_most_unique(parts: Vec<Vec<Hashed>>) -> Vec<Hashed> {
+    let count: usize = parts.iter().map(Vec::len).sum();
+    let slots = count.saturating_mul(SLOTS).next_power_of_two();
     let slot = |object: &Hashed| ObjectId(object.hash() & (slots - 1) as u32);
     let (mut once, mut more) = (ObjectSet::none(slots), ObjectSet::none(slots));
-    for (at, object) in objects.iter().enumerate() {
-        if let Some(soon) = objects.get(at + AHEAD) {
-            once.prefetch(slot(soon));
-        }
-        if !once.insert(slot(object)) {
-            more.insert(slot(object));
+    for part in &parts {
+        for (at, object) in part.iter().enumerate() {
+            if let Some(soon) = part.get(at + AHEAD) {
+                once.prefetch(slot(soon));
+            }
+            if !once.insert(slot(object)) {
+                more.insert(slot(object));
+            }
         }
     }
     drop(once);
-    let mut kept = 0;
-    for at in 0..objects.len() {
-        if let Some(soon) = objects.get(at + AHEAD) {
-            more.prefetch(slot(soon));
-        }
-        if more.contains(slot(&objects[at])) {
-            objects[kept] = objects[at];
-            kept += 1;
-        }
-    }
-    objects.truncate(kept);
+    let kept = |part: Vec<Hashed>| -> Vec<Hashed> {
+        let soon =
+            |at: usize| part.get(at + AHEAD).into_iter().for_each(|soon| more.prefetch(slot(soon)));
+        let objects = part.iter().enumerate().inspect(|(at, _)| soon(*at));
+        objects.map(|(_, object)| *object).filter(|object| more.contains(slot(object))).collect()
+    };
+    parallel::map(parts, kept).concat()
 }
 
 impl Contents {
@@ -199,32 +205,25 @@ impl Contents {
             objects.retain(|object| counts(object.object()));
             let runs = objects.chunk_by(|a, b| a.hash() == b.hash()).filter(|run| run.len() > 1);
             let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
-            Grouped::of(heap, tree, values, false)
+            Grouped::of(heap, tree, values)
         };
-        zeros.retain(|object| counts(object.object()));
-        let all_zeros: Vec<ObjectId> = zeros.iter().copied().map(Hashed::object).collect();
-        let zeros_of = |mut zeros: Vec<Hashed>| {
-            // The few lengths are sorted faster this way than all objects. Those stay in order.
-            zeros.sort_by_key(|zeros| zeros.hash());
-            let runs = zeros.chunk_by(|a, b| a.hash() == b.hash());
-            let values = runs.flat_map(|run| {
-                let objects = run.iter().map(|one| one.object());
-                if run[0].hash() == LONG { equal(heap, objects) } else { vec![objects.collect()] }
-            });
-            Grouped::of(heap, tree, values, true)
-        };
-        let (texts, (mut blocks, mut all_zero)) =
-            parallel::join(|| equal_of(&mut texts), || (equal_of(&mut blocks), zeros_of(zeros)));
+        let (texts, (mut blocks, mut all_zero)) = parallel::join(
+            || equal_of(&mut texts),
+            || {
+                zeros.retain(|object| counts(object.object()));
+                (equal_of(&mut blocks), equal_zeros(heap, tree, &zeros))
+            },
+        );
         tails.retain(|(object, _)| counts(*object));
         tails.sort_unstable_by_key(|(object, _)| *object);
-        blocks.groups.append(&mut all_zero.groups);
+        blocks.groups.append(&mut all_zero);
         blocks.groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
         Self {
             texts: texts.groups,
             blocks: blocks.groups,
             copies_of_texts: texts.copies,
             copies_of_blocks: blocks.copies,
-            zeros: all_zeros,
+            zeros: zeros.into_iter().map(Hashed::object).collect(),
             tails,
         }
     }
@@ -240,12 +239,11 @@ struct Grouped {
 }
 
 impl Grouped {
-    /// Finds the copies among objects with equal values.
+    /// Finds the copies among objects with equal values, which are not zeros.
     fn of(
         heap: &Heap<'_>,
         tree: &DominatorTree,
         values: impl Iterator<Item = Vec<ObjectId>>,
-        is_zero: bool,
     ) -> Self {
         let Self { mut groups, mut copies } = Self::default();
         for objects in values.filter(|objects| objects.len() > 1) {
@@ -260,7 +258,7 @@ impl Grouped {
                 of: heap.type_id(example),
                 count: objects.len() as u64,
                 wasted,
-                is_zero,
+                is_zero: false,
             });
         }
         groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
@@ -268,9 +266,34 @@ impl Grouped {
     }
 }
 
+/// Groups blocks of zeros, which are in the order of objects, by their length.
+fn equal_zeros(heap: &Heap<'_>, tree: &DominatorTree, zeros: &[Hashed]) -> Vec<Copies> {
+    let mut groups: FxHashMap<u64, (Copies, u64)> = FxHashMap::default();
+    for zeros in zeros {
+        let object = zeros.object();
+        let length = match zeros.hash() {
+            LONG => contents(heap, object).map_or(0, |bytes| bytes.len() as u64),
+            length => length.into(),
+        };
+        let bytes = tree.retained(object);
+        let (copies, largest) = groups.entry(length).or_insert_with(|| {
+            let of = heap.type_id(object);
+            (Copies { example: object, of, count: 0, wasted: 0, is_zero: true }, bytes)
+        });
+        // All but the largest are wasted.
+        if copies.count > 0 {
+            copies.wasted = copies.wasted.saturating_add(bytes.min(*largest));
+            *largest = bytes.max(*largest);
+        }
+        copies.count += 1;
+    }
+    let groups = groups.into_values().map(|(copies, _)| copies);
+    groups.filter(|copies| copies.count > 1).collect()
+}
+
 impl Scan {
-    /// Reads the objects that `selects` accepts.
-    fn of(heap: &Heap<'_>, selects: impl Fn(ObjectId) -> bool + Sync) -> Self {
+    /// Reads the objects that `selects` accepts. Each part has the next ones of them.
+    fn parts(heap: &Heap<'_>, selects: impl Fn(ObjectId) -> bool + Sync) -> Vec<Self> {
         let count = heap.len() as u32;
         // Processes a batch at a time, because a fold moves its results with every item.
         let scan = |mut scan: Self, first: u32| {
@@ -281,8 +304,7 @@ impl Scan {
         (0..count.div_ceil(BATCH))
             .into_par_iter()
             .fold(Self::default, |found, batch| scan(found, batch * BATCH))
-            .collect::<Vec<Self>>()
-            .into()
+            .collect()
     }
 
     #[inline]
@@ -319,30 +341,6 @@ impl Scan {
             _ => {}
         }
     }
-}
-
-/// Joins all parts, in their order.
-impl From<Vec<Scan>> for Scan {
-    fn from(mut parts: Vec<Self>) -> Self {
-        Self {
-            texts: joined(&mut parts, |part| &mut part.texts),
-            blocks: joined(&mut parts, |part| &mut part.blocks),
-            zeros: joined(&mut parts, |part| &mut part.zeros),
-            tails: joined(&mut parts, |part| &mut part.tails),
-        }
-    }
-}
-
-/// The lists of all parts, one after the other. Each part is freed once it has been copied.
-fn joined<T: std::marker::Copy>(
-    parts: &mut [Scan],
-    list: impl Fn(&mut Scan) -> &mut Vec<T>,
-) -> Vec<T> {
-    let mut all = Vec::with_capacity(parts.iter_mut().map(|part| list(part).len()).sum());
-    for part in parts {
-        all.extend_from_slice(&std::mem::take(list(part)));
-    }
-    all
 }
 
 /// Bytes that are equal only for equal texts. A truncated text equals another one only if the
@@ -437,8 +435,8 @@ mod tests {
             let hashed =
                 (0..objects).rev().map(|object| u64::from(hash(object)) << 32 | u64::from(object));
             let mut found: Vec<Hashed> = hashed.map(Hashed).collect();
-            let mut kept = found.clone();
-            keep_repeated(&mut kept);
+            let parts = found.chunks(700).map(<[Hashed]>::to_vec).collect();
+            let kept = repeated(parts);
             let all = found.clone();
             found.retain(|one| all.iter().filter(|other| other.hash() == one.hash()).count() > 1);
             found.sort_unstable();

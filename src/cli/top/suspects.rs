@@ -2,7 +2,9 @@
 
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
+use crate::analysis::waste::Measurements;
 use crate::analysis::waste::outstanding::Outstanding;
+use crate::analysis::waste::rooms::Rooms;
 use crate::cli::args::{Snapshots, TopArgs};
 use crate::cli::heap::histogram::{omitted_json, sum_json};
 use crate::cli::heap::verdict::Words;
@@ -30,17 +32,16 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     }
     let analysed = loaded.reached();
     let (tree, read) = analysed.tree_and_contents();
-    let describe = || {
-        let verdict = loaded.verdict();
-        let most = session.rows(args.limit, SHOWN).min(verdict.suspects.len());
-        let usual = verdict.usual.first().filter(|_| most == 0);
-        let described = verdict.suspects[..most].iter().chain(usual);
-        let words = Words::new(loaded, &analysed, described, session);
-        // The sentence that nothing stands out rarely needs a path, so it is found on first use.
-        (verdict, most, if most == 0 { words } else { words.with_ways() })
-    };
-    let ((verdict, most, words), wasted) =
-        parallel::join(describe, || Outstanding::of(heap, tree, &analysed.measured(read)));
+    let rooms = || Rooms::of(heap, tree, &loaded.collections());
+    let (verdict, rooms) = parallel::join(|| loaded.verdict(), rooms);
+    let most = session.rows(args.limit, SHOWN).min(verdict.suspects.len());
+    let usual = verdict.usual.first().filter(|_| most == 0);
+    let words =
+        Words::new(loaded, &analysed, verdict.suspects[..most].iter().chain(usual), session);
+    // The sentence that nothing stands out rarely needs a path, so it is found on first use.
+    let with_ways = || if most == 0 { words } else { words.with_ways() };
+    let wasted = || Outstanding::of(heap, tree, &Measurements::of_rooms(heap, tree, rooms, read));
+    let (words, wasted) = parallel::join(with_ways, wasted);
     let words = words.knowing(&rules, input.format);
     let found = &verdict.suspects;
     let waste = WasteWords { analysed: &analysed, session };
