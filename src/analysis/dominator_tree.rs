@@ -1,6 +1,6 @@
 //! The dominator tree with the retained bytes of each object.
 
-use super::dominators::Dominators;
+use super::dominators::{Dominators, Ordered};
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::prefetch::{AHEAD, prefetch};
@@ -30,9 +30,14 @@ impl DominatorTree {
 
     /// Computes the tree of a graph that has already been built.
     pub fn of_graph(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let add_up =
-            |order: &[ObjectId], dominator: &[u32]| Retained::of_order(heap, order, dominator);
-        let (dominators, retained) = Dominators::beside(graph, add_up);
+        let ordered = Ordered::of(graph);
+        let own = Retained::own_sizes(heap, ordered.order());
+        // Adding up keeps one thread busy.
+        let (retained, located) = parallel::join(
+            || Retained::of_order(heap, own, ordered.order(), ordered.dominators()),
+            || ordered.located(heap.len()),
+        );
+        let dominators = ordered.finish(located);
         let of_roots = bytes_of_roots(heap, &dominators);
         Self { dominators, retained, types: OnceLock::new(), of_roots }
     }

@@ -18,6 +18,7 @@ mod backward;
 mod ends;
 mod forest;
 mod hidden;
+mod ordered;
 mod packed;
 mod search;
 mod spread;
@@ -36,6 +37,7 @@ use forest::{Link, least};
 use rayon::prelude::*;
 use search::{Found, Prepared};
 
+pub(super) use ordered::Ordered;
 pub(super) use packed::MOST_NARROW;
 
 /// The dominator tree of the live objects.
@@ -82,26 +84,9 @@ impl Dominators {
     /// Like [`Dominators::of`], with limits, for tests. The result does not depend on them.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, limits: SearchLimits) -> Self {
-        Self::found(graph, limits, |_, _| ()).0
-    }
-
-    /// Like [`Dominators::of`]. `beside` gets the live objects by number, from 1, and the dominators of
-    /// all numbers, and runs while the rest is computed.
-    pub(super) fn beside<R: Send>(
-        graph: &Graph<'_>,
-        beside: impl FnOnce(&[ObjectId], &[u32]) -> R + Send,
-    ) -> (Self, R) {
-        Self::found(graph, SearchLimits::default(), beside)
-    }
-
-    fn found<R: Send>(
-        graph: &Graph<'_>,
-        limits: SearchLimits,
-        beside: impl FnOnce(&[ObjectId], &[u32]) -> R + Send,
-    ) -> (Self, R) {
-        let (core, owned, ()) = Core::of(graph, limits, |_| ());
-        let _phase = phases::begin("numbering objects in preorder");
-        spread::spread(core, owned, graph).finish(graph.len(), beside)
+        let ordered = Ordered::with_limits(graph, limits);
+        let located = ordered.located(graph.len());
+        ordered.finish(located)
     }
 
     /// Number of live objects.

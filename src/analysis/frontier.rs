@@ -13,13 +13,34 @@ pub(super) struct Frontier {
     objects: usize,
 }
 
-/// A list of more than this part of all objects takes more memory than the bits.
-const MANY: usize = 32;
+/// The most objects in a list. One of more than a 32nd of all objects takes more memory than the bits.
+fn most_listed(objects: usize) -> usize {
+    objects / 32 + 64
+}
 
 impl Frontier {
     /// Creates an empty frontier for a heap with this many objects.
     pub(super) fn new(objects: usize) -> Self {
         Self { list: Vec::new(), bits: Vec::new(), objects }
+    }
+
+    /// The objects of a set, which has a bit for each of `objects`. If they are few, `listed` returns
+    /// them in the order in which they were added.
+    pub(super) fn of_bits(
+        bits: Vec<u64>,
+        objects: usize,
+        listed: impl FnOnce(&[u64]) -> Vec<ObjectId>,
+    ) -> Self {
+        let count: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
+        match count > most_listed(objects) {
+            true => Self { list: Vec::new(), bits, objects },
+            false => Self { list: listed(&bits), bits: Vec::new(), objects },
+        }
+    }
+
+    /// The bits of many objects; `None` if they are few.
+    pub(super) fn bits(&self) -> Option<&[u64]> {
+        (!self.bits.is_empty()).then_some(&self.bits)
     }
 
     /// Whether the frontier has no objects.
@@ -35,7 +56,7 @@ impl Frontier {
             return;
         }
         self.list.push(object);
-        if self.list.len() > self.objects / MANY + 64 {
+        if self.list.len() > most_listed(self.objects) {
             self.bits = vec![0; self.objects.div_ceil(64)];
             for object in std::mem::take(&mut self.list) {
                 self.bits[object.index() / 64] |= 1 << (object.index() % 64);

@@ -38,6 +38,11 @@ impl ObjectSet {
         new
     }
 
+    /// Adds the objects of a set of this size, which has a bit for each.
+    pub(super) fn insert_all(&mut self, bits: &[u64]) {
+        self.bits.iter_mut().zip(bits).for_each(|(word, more)| *word |= more);
+    }
+
     /// Removes an object.
     #[inline]
     pub fn remove(&mut self, object: ObjectId) {

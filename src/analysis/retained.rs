@@ -26,33 +26,38 @@ const LARGE: u16 = 1 << LOW_BITS;
 impl Retained {
     /// Adds up sizes over the dominator tree. Sums stop at 2⁶⁴ − 1, which only damaged files reach.
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
-        Self::of_order(heap, dominators.order(), dominators.dominators())
+        let own = Self::own_sizes(heap, dominators.order());
+        Self::of_order(heap, own, dominators.order(), dominators.dominators())
     }
 
-    /// Like [`Retained::of`], for the live objects by number, from 1, and the dominators of all numbers.
-    pub(super) fn of_order(heap: &Heap<'_>, order: &[ObjectId], dominator: &[u32]) -> Self {
+    /// The sizes that [`Retained::of_order`] adds up, for the live objects by number, from 1.
+    pub(super) fn own_sizes(heap: &Heap<'_>, order: &[ObjectId]) -> Vec<u16> {
         let _phase = phases::begin("adding up retained sizes");
-        let own = |object: ObjectId| {
-            heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object))
-        };
         let mut with_external = ObjectSet::none(heap.len());
         heap.external.iter().for_each(|(object, _)| _ = with_external.insert(*object));
         let bytes = |object: &ObjectId| match with_external.contains(*object) {
-            true => own(*object),
+            true => own(heap, *object),
             false => heap.shallow.get(object.index()),
         };
         // Number 0, the set of roots, has no bytes of its own.
-        let sums = parallel::column(order.len() + 1, |first, sums: &mut [u16]| {
-            let skipped = usize::from(first == 0);
+        parallel::column(order.len() + 1, |first, sizes: &mut [u16]| {
             let objects = order[first.saturating_sub(1)..].iter();
-            sums.iter_mut()
-                .skip(skipped)
-                .zip(objects)
-                .for_each(|(sum, object)| *sum = short(bytes(object)));
-        });
-        add_up(sums, dominator, |number| match number {
+            let sizes = sizes.iter_mut().skip(usize::from(first == 0));
+            sizes.zip(objects).for_each(|(size, object)| *size = short(bytes(object)));
+        })
+    }
+
+    /// Adds up sizes for the live objects by number, from 1, and the dominators of all numbers.
+    pub(super) fn of_order(
+        heap: &Heap<'_>,
+        sizes: Vec<u16>,
+        order: &[ObjectId],
+        dominator: &[u32],
+    ) -> Self {
+        let _phase = phases::begin("adding up retained sizes");
+        add_up(sizes, dominator, |number| match number {
             0 => 0,
-            _ => own(order[number as usize - 1]),
+            _ => own(heap, order[number as usize - 1]),
         })
     }
 
@@ -80,6 +85,11 @@ impl Retained {
     pub fn total(&self) -> u64 {
         self.of_number(0)
     }
+}
+
+/// The shallow and external bytes of an object.
+fn own(heap: &Heap<'_>, object: ObjectId) -> u64 {
+    heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object))
 }
 
 /// The bytes, or [`LARGE`].

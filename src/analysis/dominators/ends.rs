@@ -13,9 +13,11 @@ const BLOCK: usize = 64;
 pub(super) struct Ends {
     /// The [`short`] size of the subtree of each number.
     size: Vec<u8>,
-    /// The smallest dominator of each block of numbers, then of each block of those blocks, and so on.
-    least: Vec<Vec<u32>>,
+    least: Least,
 }
+
+/// The smallest dominator of each block of numbers, then of each block of those blocks, and so on.
+pub(super) type Least = Vec<Vec<u32>>;
 
 /// A size in a byte; 255 if it does not fit.
 pub(super) fn short(size: u32) -> u8 {
@@ -24,19 +26,24 @@ pub(super) fn short(size: u32) -> u8 {
 
 const LARGE: u8 = u8::MAX;
 
-impl Ends {
-    /// For the dominator of each number, which is smaller than the number, and its [`short`] size.
-    pub(super) fn of(dominator: &[u32], size: Vec<u8>) -> Self {
-        let mut least: Vec<Vec<u32>> = Vec::new();
-        loop {
-            let below = least.last().map_or(dominator, Vec::as_slice);
-            if below.len() <= BLOCK {
-                return Self { size, least };
-            }
-            let blocks = below.par_chunks(BLOCK);
-            let of_block = |block: &[u32]| block.iter().copied().min().unwrap_or(0);
-            least.push(blocks.map(of_block).collect());
+/// For the dominator of each number, which is smaller than the number.
+pub(super) fn least(dominator: &[u32]) -> Least {
+    let mut least = Least::new();
+    loop {
+        let below = least.last().map_or(dominator, Vec::as_slice);
+        if below.len() <= BLOCK {
+            return least;
         }
+        let blocks = below.par_chunks(BLOCK);
+        let of_block = |block: &[u32]| block.iter().copied().min().unwrap_or(0);
+        least.push(blocks.map(of_block).collect());
+    }
+}
+
+impl Ends {
+    /// For the [`short`] size of each number's subtree.
+    pub(super) fn of(size: Vec<u8>, least: Least) -> Self {
+        Self { size, least }
     }
 
     /// The first number after those that a number dominates.
@@ -107,7 +114,7 @@ mod tests {
             }
             let expected = ends(&dominator);
             let size = (0..).zip(&expected).map(|(number, end)| short(end - number)).collect();
-            let found = Ends::of(&dominator, size);
+            let found = Ends::of(size, least(&dominator));
             let found: Vec<u32> = (0..dominator.len() as u32).map(|number| found.end(&dominator, number)).collect();
             prop_assert_eq!(found, expected);
         }

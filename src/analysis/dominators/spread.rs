@@ -1,7 +1,8 @@
 //! Numbers all live objects in preorder of the dominator tree, those that are owned included.
 
-use super::ends::{Ends, short};
-use super::{Core, Dominators};
+use super::Core;
+use super::ends::short;
+use super::ordered::Ordered;
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::{HEIGHT, Owned};
 use crate::analysis::prefetch::{AHEAD, prefetch};
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32};
 
 /// Gives each object the numbers right after its own to what it dominates: first the objects that
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
-pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Placed {
+pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Ordered {
     let Core { numbers, mut dominator } = core;
     let found = by_number(owned.others(0..graph.len()), numbers, dominator.len() - 1);
     let parts = Below::parts(graph, &owned, &found);
@@ -79,7 +80,7 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Placed {
             }
         }
     });
-    placed
+    placed.finish()
 }
 
 /// The objects in the order of their numbers, which are 0 for objects that were not found.
@@ -100,9 +101,9 @@ fn by_number(
     found
 }
 
-/// The columns of [`Dominators`], by position. They are atomic because several threads write, each
-/// into places of its own.
-pub(super) struct Placed {
+/// The columns of [`Ordered`], by position. They are atomic because several threads write, each into
+/// places of its own.
+struct Placed {
     order: Vec<AtomicU32>,
     dominator: Vec<AtomicU32>,
     size: Vec<AtomicU8>,
@@ -123,33 +124,13 @@ impl Placed {
         size.store(size.load(Relaxed).saturating_add(1), Relaxed);
     }
 
-    /// Finds the numbers of all objects of the heap, and the ends of subtrees. `beside` gets the live
-    /// objects by number, from 1, and the dominators of all numbers, and may run meanwhile.
-    pub(super) fn finish<R: Send>(
-        self,
-        objects: usize,
-        beside: impl FnOnce(&[ObjectId], &[u32]) -> R + Send,
-    ) -> (Dominators, R) {
-        let order = ObjectId::of_plain(AtomicU32::plain(self.order));
-        let (dominator, size) = (AtomicU32::plain(self.dominator), AtomicU8::plain(self.size));
-        let find = || (numbers(&order, objects), Ends::of(&dominator, size));
-        let (beside, (number, ends)) = parallel::join(|| beside(&order, &dominator), find);
-        (Dominators { order, dominator, number, ends }, beside)
-    }
-}
-
-/// The number of each object of the heap.
-fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
-    let number = AtomicU32::zeros(objects);
-    parallel::for_each((0..order.len()).step_by(PART), |first| {
-        for (place, object) in (first..order.len()).zip(&order[first..]).take(PART) {
-            if let Some(soon) = order.get(place + AHEAD) {
-                prefetch(&number, soon.index());
-            }
-            number[object.index()].store(place as u32 + 1, Relaxed);
+    fn finish(self) -> Ordered {
+        Ordered {
+            order: ObjectId::of_plain(AtomicU32::plain(self.order)),
+            dominator: AtomicU32::plain(self.dominator),
+            size: AtomicU8::plain(self.size),
         }
-    });
-    AtomicU32::plain(number)
+    }
 }
 
 /// The owned objects of some owners, one owner after the other, in depth-first order.

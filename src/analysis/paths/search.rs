@@ -5,7 +5,7 @@ use crate::analysis::frontier::Frontier;
 use crate::analysis::graph::Graph;
 use crate::analysis::made_up::MadeUp;
 use crate::analysis::object_set::ObjectSet;
-use crate::model::heap::{Heap, ObjectId};
+use crate::model::heap::{Heap, ObjectId, References};
 
 /// The record that a search keeps for each object that it reaches. An object is reached once.
 pub(super) trait Marks {
@@ -17,6 +17,11 @@ pub(super) trait Marks {
     fn follow(&mut self, from: ObjectId, row: usize, to: ObjectId);
     /// Records that `value` is the value of an ephemeron with this holder.
     fn depend(&mut self, holder: ObjectId, value: ObjectId);
+    /// Follows the references of many objects at once, which have a bit each. Returns the objects that
+    /// these reach; `None` if this search can only follow one after the other.
+    fn follow_all(&mut self, _: &References, _: &[u64]) -> Option<Frontier> {
+        None
+    }
     /// Whether everything that is wanted has been reached.
     fn is_enough(&self) -> bool {
         false
@@ -47,6 +52,8 @@ pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks:
     // The search reaches objects in no order, and a bit of each is in the caches where the sizes of all
     // would not be.
     let immediates = ObjectSet::of(heap.len(), |object| is_immediate(heap, object));
+    // Several threads cannot tell which ephemeron or immediate comes first.
+    let is_plain = !graph.has_dependent() && immediates.is_empty();
     let (next, last) = (Frontier::new(heap.len()), Vec::new());
     let mut search = Search { heap, graph, marks, immediates, next, last };
     search.start(starts);
@@ -56,6 +63,13 @@ pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks:
                 return;
             }
             let level = std::mem::replace(&mut search.next, Frontier::new(heap.len()));
+            let many = level.bits().filter(|_| is_plain);
+            if let Some(next) =
+                many.and_then(|bits| search.marks.follow_all(&heap.references, bits))
+            {
+                search.next = next;
+                continue;
+            }
             level.for_each_object(&heap.references, |object| search.expand(object));
         }
         if search.last.is_empty() {

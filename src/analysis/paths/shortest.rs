@@ -2,12 +2,18 @@
 
 use super::search::{self, Marks, Starts};
 use super::{Origin, Path, ReachedBy, Step};
+use crate::analysis::frontier::Frontier;
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::{ObjectSet, Ranked};
-use crate::model::heap::{Heap, ObjectId};
+use crate::analysis::set_bits::SetBits;
+use crate::model::heap::{Heap, ObjectId, References};
+use crate::parallel;
 use crate::phases;
+use crate::plain::Plain;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// For each object, the reference over which a breadth-first search reached it first: 4 bytes each
 /// (8 beyond 2³² references). The choice among equally short paths depends only on the heap.
@@ -26,18 +32,17 @@ pub struct ShortestLinks {
     roots: FxHashMap<ObjectId, u32>,
 }
 
-/// The link by which an object is reached: a reference, a root, an ephemeron whose value it is, or
-/// none.
+/// The link by which each object is reached, in 4 bytes if the numbers of all references fit.
 enum Via {
-    Narrow(Rows<u32>),
-    Wide(Rows<u64>),
+    Narrow(Links<AtomicU32>),
+    Wide(Links<AtomicU64>),
 }
 
-struct Rows<R> {
+struct Links<L> {
     reached: ObjectSet,
     /// By place in `kept`.
-    rows: Vec<R>,
-    /// The objects that have a row; `None` if all have.
+    links: Vec<L>,
+    /// The objects that have a link; `None` if all have.
     kept: Option<Ranked>,
     /// The search ends when it has reached all of these. `None`: when it has reached all objects.
     wanted: Option<Vec<ObjectId>>,
@@ -45,39 +50,72 @@ struct Rows<R> {
     holders: FxHashMap<ObjectId, ObjectId>,
 }
 
-/// The number of a reference, or one of three that no reference has.
-trait Row: Copy + PartialEq {
-    const UNREACHED: Self;
-    const ROOT: Self;
-    const EPHEMERON: Self;
-    fn of(row: usize) -> Self;
-    fn row(self) -> usize;
+/// The link by which an object is reached. Threads that find different references to an object at the
+/// same time agree on the first one.
+trait Link: Send + Sync + Sized {
+    /// The most references whose numbers fit.
+    const MOST: u64;
+    /// Links of unreached objects.
+    fn unreached(length: usize) -> Vec<Self>;
+    fn set(&self, by: ReachedBy);
+    /// Sets the reference in a row, unless an earlier one has been set.
+    fn set_if_first(&self, row: usize);
+    fn get(&self) -> Option<ReachedBy>;
 }
 
-macro_rules! row {
-    ($width:ty) => {
-        impl Row for $width {
-            const UNREACHED: Self = Self::MAX;
-            const ROOT: Self = Self::MAX - 1;
-            const EPHEMERON: Self = Self::MAX - 2;
+/// Implements [`Link`] for an atomic integer: 0 for unreached objects, whose memory the kernel clears, and
+/// the larger the earlier a reference comes.
+macro_rules! link {
+    ($link:ty, $integer:ty, $zeros:expr) => {
+        impl Link for $link {
+            const MOST: u64 = <$integer>::MAX as u64 - EPHEMERON as u64;
 
-            #[inline]
-            fn of(row: usize) -> Self {
-                row as Self
+            fn unreached(length: usize) -> Vec<Self> {
+                $zeros(length)
             }
 
             #[inline]
-            fn row(self) -> usize {
-                self as usize
+            fn set(&self, by: ReachedBy) {
+                let link = match by {
+                    ReachedBy::Root => ROOT.into(),
+                    ReachedBy::Ephemeron => EPHEMERON.into(),
+                    ReachedBy::Reference(row) => !(row as $integer),
+                };
+                self.store(link, Relaxed);
+            }
+
+            #[inline]
+            fn set_if_first(&self, row: usize) {
+                let link = !(row as $integer);
+                // Most objects have a single reference, or the threads find the first one first.
+                if self.load(Relaxed) < link {
+                    self.fetch_max(link, Relaxed);
+                }
+            }
+
+            #[inline]
+            fn get(&self) -> Option<ReachedBy> {
+                match self.load(Relaxed) {
+                    0 => None,
+                    link if link == <$integer>::from(ROOT) => Some(ReachedBy::Root),
+                    link if link == <$integer>::from(EPHEMERON) => Some(ReachedBy::Ephemeron),
+                    link => Some(ReachedBy::Reference(!link as usize)),
+                }
             }
         }
     };
 }
 
-row!(u32);
-row!(u64);
+const ROOT: u8 = 1;
+const EPHEMERON: u8 = 2;
 
-impl<R: Row> Rows<R> {
+link!(AtomicU32, u32, AtomicU32::zeros);
+link!(AtomicU64, u64, |length| std::iter::repeat_with(AtomicU64::default).take(length).collect());
+
+/// Words of a set whose objects one thread follows before another may take the next ones.
+const WORDS: usize = parallel::PART / 64;
+
+impl<L: Link> Links<L> {
     fn of(
         heap: &Heap<'_>,
         graph: &Graph<'_>,
@@ -85,39 +123,47 @@ impl<R: Row> Rows<R> {
         wanted: Option<Vec<ObjectId>>,
     ) -> Self {
         let kept = wanted.as_ref().map(|wanted| on_paths(heap, graph, wanted));
-        let rows = vec![R::UNREACHED; kept.as_ref().map_or(heap.len(), |kept| kept.set().len())];
+        let links = L::unreached(kept.as_ref().map_or(heap.len(), Ranked::len));
         let (reached, holders) = (ObjectSet::none(heap.len()), FxHashMap::default());
-        let mut rows = Self { reached, rows, kept, wanted, holders };
-        search::search(heap, graph, starts, &mut rows);
-        rows
+        let mut links = Self { reached, links, kept, wanted, holders };
+        search::search(heap, graph, starts, &mut links);
+        links
     }
 
-    /// The place of an object's row, if it has one.
+    /// The link of an object, if it has one.
     #[inline]
-    fn place(&self, object: ObjectId) -> Option<usize> {
-        match &self.kept {
-            None => Some(object.index()),
-            Some(kept) if kept.set().contains(object) => Some(kept.place(object) as usize),
-            Some(_) => None,
-        }
+    fn link(&self, object: ObjectId) -> Option<&L> {
+        let place = match &self.kept {
+            None => object.index(),
+            Some(kept) if kept.set().contains(object) => kept.place(object) as usize,
+            Some(_) => return None,
+        };
+        self.links.get(place)
     }
 
     #[inline]
-    fn reach(&mut self, object: ObjectId, row: R) {
+    fn reach(&mut self, object: ObjectId, by: ReachedBy) {
         self.reached.insert(object);
-        if let Some(place) = self.place(object) {
-            self.rows[place] = row;
+        if let Some(link) = self.link(object) {
+            link.set(by);
         }
     }
 
     #[inline]
     fn get(&self, object: ObjectId) -> Option<ReachedBy> {
-        match self.rows[self.place(object)?] {
-            row if row == R::UNREACHED => None,
-            row if row == R::ROOT => Some(ReachedBy::Root),
-            row if row == R::EPHEMERON => Some(ReachedBy::Ephemeron),
-            row => Some(ReachedBy::Reference(row.row())),
-        }
+        self.link(object)?.get()
+    }
+
+    /// The objects in a set that have a link, in the order in which a single thread reaches them.
+    fn in_order(&self, bits: &[u64]) -> Vec<ObjectId> {
+        let objects = SetBits::of(0, bits.iter().copied()).map(|at| ObjectId(at as u32));
+        let with_row = |object| match self.get(object)? {
+            ReachedBy::Reference(row) => Some((row, object)),
+            ReachedBy::Root | ReachedBy::Ephemeron => None,
+        };
+        let mut objects: Vec<(usize, ObjectId)> = objects.filter_map(with_row).collect();
+        objects.sort_unstable();
+        objects.into_iter().map(|(_, object)| object).collect()
     }
 }
 
@@ -131,24 +177,51 @@ fn on_paths(heap: &Heap<'_>, graph: &Graph<'_>, wanted: &[ObjectId]) -> Ranked {
     Ranked::of(on_paths)
 }
 
-impl<R: Row> Marks for Rows<R> {
+impl<L: Link> Marks for Links<L> {
     #[inline]
     fn is_marked(&self, object: ObjectId) -> bool {
         self.reached.contains(object)
     }
 
     fn start(&mut self, object: ObjectId) {
-        self.reach(object, R::ROOT);
+        self.reach(object, ReachedBy::Root);
     }
 
     #[inline]
     fn follow(&mut self, _: ObjectId, row: usize, to: ObjectId) {
-        self.reach(to, R::of(row));
+        self.reach(to, ReachedBy::Reference(row));
     }
 
     fn depend(&mut self, holder: ObjectId, value: ObjectId) {
-        self.reach(value, R::EPHEMERON);
+        self.reach(value, ReachedBy::Ephemeron);
         self.holders.insert(value, holder);
+    }
+
+    fn follow_all(&mut self, references: &References, objects: &[u64]) -> Option<Frontier> {
+        let next: Vec<AtomicU64> = objects.iter().map(|_| AtomicU64::default()).collect();
+        let (before, this) = (&self.reached, &*self);
+        parallel::for_each((0..objects.len()).step_by(WORDS), |first| {
+            let words = objects[first..].iter().copied().take(WORDS);
+            for object in SetBits::of(first * 64, words) {
+                for row in references.range(ObjectId(object as u32)) {
+                    let target = references.target[row];
+                    if before.contains(target) || references.is_weak(row) {
+                        continue;
+                    }
+                    let (word, bit) = (&next[target.index() / 64], 1 << (target.index() % 64));
+                    if word.load(Relaxed) & bit == 0 {
+                        word.fetch_or(bit, Relaxed);
+                    }
+                    if let Some(link) = this.link(target) {
+                        link.set_if_first(row);
+                    }
+                }
+            }
+        });
+        let next: Vec<u64> = next.into_iter().map(AtomicU64::into_inner).collect();
+        self.reached.insert_all(&next);
+        let objects = references.first.len() - 1;
+        Some(Frontier::of_bits(next, objects, |few| self.in_order(few)))
     }
 
     fn is_enough(&self) -> bool {
@@ -171,10 +244,10 @@ impl<'h, 'a> Shortest<'h, 'a> {
     fn search(heap: &'h Heap<'a>, graph: &Graph<'_>, wanted: Option<Vec<ObjectId>>) -> Self {
         let _phase = phases::begin("finding shortest paths");
         let starts = Starts::of(heap, graph);
-        let via = if heap.references.len() < u32::EPHEMERON.row() {
-            Via::Narrow(Rows::of(heap, graph, &starts, wanted))
+        let via = if heap.references.len() as u64 <= AtomicU32::MOST {
+            Via::Narrow(Links::of(heap, graph, &starts, wanted))
         } else {
-            Via::Wide(Rows::of(heap, graph, &starts, wanted))
+            Via::Wide(Links::of(heap, graph, &starts, wanted))
         };
         let mut roots = FxHashMap::default();
         for row in starts.roots {
@@ -197,8 +270,8 @@ impl<'h, 'a> Shortest<'h, 'a> {
     #[inline]
     pub fn by(&self, object: ObjectId) -> Option<ReachedBy> {
         match &self.links.via {
-            Via::Narrow(rows) => rows.get(object),
-            Via::Wide(rows) => rows.get(object),
+            Via::Narrow(links) => links.get(object),
+            Via::Wide(links) => links.get(object),
         }
     }
 
@@ -208,8 +281,8 @@ impl<'h, 'a> Shortest<'h, 'a> {
             ReachedBy::Root => None,
             ReachedBy::Reference(row) => Some(self.heap.references.owner(row)),
             ReachedBy::Ephemeron => match &self.links.via {
-                Via::Narrow(rows) => rows.holders.get(&object).copied(),
-                Via::Wide(rows) => rows.holders.get(&object).copied(),
+                Via::Narrow(links) => links.holders.get(&object).copied(),
+                Via::Wide(links) => links.holders.get(&object).copied(),
             },
         }
     }
@@ -244,5 +317,87 @@ impl<'h, 'a> Shortest<'h, 'a> {
         };
         steps.reverse();
         Some(Path { origin, steps })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::builder::HeapBuilder;
+    use crate::model::heap::{Ids, Label, Root, RootKind, TypeKind};
+    use crate::model::names::Names;
+    use proptest::prelude::*;
+    use rayon::ThreadPoolBuilder;
+
+    /// A heap whose first object a root holds, with the targets of each object, some of them weak.
+    fn heap(targets: &[Vec<(u32, bool)>]) -> Heap<'static> {
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let of = builder.add_type("app.Node", "", TypeKind::Instance);
+        for targets in targets {
+            builder.add_object(of, 16);
+            for (target, weak) in targets {
+                builder.add_reference(ObjectId(*target), Label::NONE, *weak);
+            }
+        }
+        builder.add_root(Root::new(ObjectId(0), RootKind::Global, Names::EMPTY));
+        builder.finish(Ids::Rows(0), None)
+    }
+
+    /// The reference by which each object is reached, by the rule: those of a level in the order in which
+    /// they were reached, or in the order of the heap if they are many.
+    fn expected(heap: &Heap<'_>) -> Vec<Option<ReachedBy>> {
+        let mut by = vec![None; heap.len()];
+        by[0] = Some(ReachedBy::Root);
+        let mut level = vec![ObjectId(0)];
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for row in level.iter().flat_map(|object| heap.references.range(*object)) {
+                let target = heap.references.target[row];
+                if by[target.index()].is_none() && !heap.references.is_weak(row) {
+                    by[target.index()] = Some(ReachedBy::Reference(row));
+                    next.push(target);
+                }
+            }
+            if next.len() > heap.len() / 32 + 64 {
+                next.sort_unstable();
+            }
+            level = next;
+        }
+        by
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn any_number_of_threads_finds_the_first_of_equally_short_paths(
+            seed in any::<u64>(), count in 1..4000_u32, most in 1..6_u64, spread in 1..4000_u32,
+        ) {
+            let mut state = seed | 1;
+            let mut random = || {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                state
+            };
+            // Near targets make many small levels, far ones a few large ones.
+            let targets: Vec<Vec<(u32, bool)>> = (0..count)
+                .map(|object| {
+                    let many = if random() % 50 == 0 { most * 100 } else { random() % (most + 1) };
+                    (0..many).map(|_| ((object + random() as u32 % spread) % count, random() % 8 == 0)).collect()
+                })
+                .collect();
+            let heap = heap(&targets);
+            let (graph, expected) = (Graph::of(&heap), expected(&heap));
+            for threads in [1, 3] {
+                let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+                let all = pool.install(|| Shortest::of(&heap, &graph));
+                for (object, by) in heap.objects().zip(&expected) {
+                    prop_assert_eq!(all.by(object), *by, "{:?} with {} threads", object, threads);
+                }
+                let wanted = ObjectId(random() as u32 % count);
+                let some = pool.install(|| Shortest::of_objects(&heap, &graph, vec![wanted]));
+                prop_assert_eq!(some.path(wanted), all.path(wanted));
+            }
+        }
     }
 }
