@@ -18,6 +18,10 @@ const RECENT: usize = 16;
 /// Objects that one thread looks at before another may take the next ones.
 pub(super) const PART: usize = 1 << 16;
 
+/// The most objects below another one whose types are all read. That is faster than to go from child to
+/// child, unless there are few.
+const MOST_SCANNED: u32 = 128;
+
 /// The maximum number of references of one object to search for another.
 const MOST_REFERENCES: usize = 100_000;
 
@@ -334,10 +338,15 @@ impl<'s, 'a> Scene<'s, 'a> {
         let below = |heads: &[u32]| {
             let (mut inner, mut open) = (Vec::new(), Vec::new());
             for &head in heads {
-                open.extend(same(head));
-                open.reverse();
+                open.push(head);
                 while let Some(member) = open.pop() {
-                    inner.push(member);
+                    if member != head {
+                        inner.push(member);
+                    }
+                    if self.end(member) - member <= MOST_SCANNED {
+                        self.scan(member, &mut inner);
+                        continue;
+                    }
                     let from = open.len();
                     open.extend(same(member));
                     open[from..].reverse();
@@ -357,6 +366,19 @@ impl<'s, 'a> Scene<'s, 'a> {
             && held >= self.bytes(head) / 2;
         if !is_chain && !is_part {
             group.inner.clear();
+        }
+    }
+
+    /// Adds the objects of a member's type that it dominates without one of another type between, in
+    /// the order of numbers. Reads the types of all that it dominates.
+    fn scan(&self, member: u32, inner: &mut Vec<u32>) {
+        let kin = self.kin(member);
+        let first = inner.len();
+        for number in (member + 1..self.end(member)).filter(|number| self.kin(*number) == kin) {
+            let by = self.dominator(number);
+            if by == member || inner[first..].binary_search(&by).is_ok() {
+                inner.push(number);
+            }
         }
     }
 

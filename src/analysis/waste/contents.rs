@@ -295,10 +295,15 @@ impl Scan {
     /// Reads the objects that `selects` accepts. Each part has the next ones of them.
     fn parts(heap: &Heap<'_>, selects: impl Fn(ObjectId) -> bool + Sync) -> Vec<Self> {
         let count = heap.len() as u32;
+        let kinds: Vec<TypeKind> = heap.types.iter().map(|type_row| type_row.kind).collect();
         // Processes a batch at a time, because a fold moves its results with every item.
         let scan = |mut scan: Self, first: u32| {
-            let objects = (first..first.saturating_add(BATCH).min(count)).map(ObjectId);
-            objects.filter(|object| selects(*object)).for_each(|object| scan.add(heap, object));
+            for object in (first..first.saturating_add(BATCH).min(count)).map(ObjectId) {
+                let kind = kinds[heap.type_id(object).0 as usize];
+                if may_have_contents(heap, object, kind) && selects(object) {
+                    scan.add(heap, object, kind);
+                }
+            }
             scan
         };
         (0..count.div_ceil(BATCH))
@@ -308,17 +313,7 @@ impl Scan {
     }
 
     #[inline]
-    fn add(&mut self, heap: &Heap<'_>, object: ObjectId) {
-        let kind = heap.type_of(object).kind;
-        match kind {
-            // The text of a number in snapshots of V8.
-            TypeKind::Text if heap.shallow_bytes(object) == 0 => return,
-            TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => return,
-            TypeKind::Text => {}
-            // Bytes that contain references are not plain contents.
-            _ if !heap.references.range(object).is_empty() => return,
-            _ => {}
-        }
+    fn add(&mut self, heap: &Heap<'_>, object: ObjectId, kind: TypeKind) {
         match heap.value(object) {
             Value::Text { text, length } if kind == TypeKind::Text => {
                 let text = whole_text(heap, object, text, length);
@@ -340,6 +335,18 @@ impl Scan {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether the value of an object may be contents, by the kind of its type.
+#[inline]
+fn may_have_contents(heap: &Heap<'_>, object: ObjectId, kind: TypeKind) -> bool {
+    match kind {
+        TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => false,
+        // Texts of no bytes are those of numbers in snapshots of V8.
+        TypeKind::Text => heap.shallow_bytes(object) != 0,
+        // Bytes that contain references are not plain contents.
+        _ => heap.references.range(object).is_empty(),
     }
 }
 

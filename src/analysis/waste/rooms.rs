@@ -3,11 +3,13 @@
 use crate::analysis::collections::{CollectionKind, Collections, Storage};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::object_set::ObjectSet;
-use crate::model::heap::{Heap, LabelKind, ObjectId, TypeKind};
+use crate::model::heap::{Heap, LabelKind, ObjectId, Type, TypeId, TypeKind};
 use crate::parallel;
 
 /// The minimum number of nulls that count in an array of objects whose second half is null.
 const LEAST_NULLS: u64 = 8;
+/// The minimum bytes of a slot for a reference.
+const LEAST_SLOT: u64 = 4;
 
 /// The number of objects that one task processes.
 const BATCH: u32 = 4096;
@@ -41,6 +43,13 @@ pub struct Measured {
     array: Option<ObjectId>,
 }
 
+/// Which rooms the objects of a type may have.
+#[derive(Clone, Copy)]
+struct LooksAt {
+    arrays: bool,
+    collections: bool,
+}
+
 impl Rooms {
     /// Measures all live collections.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree, collections: &Collections<'_, '_>) -> Self {
@@ -50,8 +59,12 @@ impl Rooms {
         }
         let known = heap.known();
         let reader = known.rooms;
-        let is_array: Vec<bool> =
-            heap.types.iter().map(|type_row| type_row.kind == TypeKind::Array).collect();
+        // By type, so that one look is enough for most objects.
+        let looks_at = |(row, type_row): (u32, &Type)| LooksAt {
+            arrays: type_row.kind == TypeKind::Array,
+            collections: reader || collections.kind_of_type(TypeId(row)).is_some(),
+        };
+        let looks_at: Vec<LooksAt> = (0..).zip(&heap.types).map(looks_at).collect();
         let measured = |object: ObjectId| match heap.room(object).filter(|_| reader) {
             Some(room) => Some(Measured {
                 is_empty: room.used == 0 && room.is_collection,
@@ -69,11 +82,11 @@ impl Rooms {
             let end = first.saturating_add(BATCH).min(heap.len() as u32);
             let (mut found, mut arrays) = (Vec::new(), Vec::new());
             for object in (first..end).map(ObjectId) {
-                let of_type = is_array[heap.type_id(object).0 as usize];
-                let is_collection = reader || collections.kind(object).is_some();
-                if (of_type || is_collection) && tree.is_live(object) {
-                    found.extend(is_collection.then(|| measured(object)).flatten());
-                    arrays.extend((of_type && known.nulls).then(|| nulls(heap, object)).flatten());
+                let of_type = looks_at[heap.type_id(object).0 as usize];
+                if (of_type.arrays || of_type.collections) && tree.is_live(object) {
+                    found.extend(of_type.collections.then(|| measured(object)).flatten());
+                    let is_array = of_type.arrays && known.nulls;
+                    arrays.extend(is_array.then(|| nulls(heap, object)).flatten());
                 }
             }
             (found, arrays)
@@ -170,6 +183,9 @@ fn measure(
 
 /// Measures an array of references whose second half, at least, is null.
 fn nulls(heap: &Heap<'_>, array: ObjectId) -> Option<Measured> {
+    if heap.shallow_bytes(array) < LEAST_NULLS * LEAST_SLOT {
+        return None;
+    }
     let length = heap.array(array)?.length;
     let rows = heap.fields_of(array);
     let used = match rows.clone().next_back().map(|last| heap.label_of(array, last).kind()) {

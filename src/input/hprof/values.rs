@@ -2,6 +2,7 @@
 //! in `members`.
 
 use super::hidden::is;
+use super::layout::Class;
 use super::objects::{Instance, Object};
 use super::positions::Positions;
 use super::primitives::{IdSize, Value as FieldValue};
@@ -20,8 +21,8 @@ pub(super) struct Contents<'a> {
     pub(super) ids: IdSize,
     /// The position of the record of each object.
     positions: Positions,
-    /// The decoder of each type that has a value.
-    decoders: FxHashMap<TypeId, Decoder>,
+    /// The decoder of each type; `None` for types without a value.
+    decoders: Vec<Option<Decoder>>,
     /// Types that class objects represent, by id.
     classes: FxHashMap<u64, TypeId>,
     /// Whether UTF-16 in byte arrays, which has the byte order of the machine, is big-endian.
@@ -70,29 +71,37 @@ impl<'a> Contents<'a> {
         positions: Positions,
         type_of: &[TypeId],
     ) -> Self {
-        let decoders = scan.classes.iter().zip(type_of).filter_map(|(class, type_id)| {
+        let decoder = |class: &Class| {
             let field = |name: &[u8]| class.own_field(name, &scan.strings, scan.ids);
             let int = |name| {
                 field(name).filter(|(_, kind)| *kind == FieldType::Int).map(|(offset, _)| offset)
             };
             let (value, value_type) = field(b"value")?;
-            let decoder = match kind(scan.strings.text(class.name)) {
-                TypeKind::Text if value_type == FieldType::Object => Decoder::Text(TextFields {
-                    value,
-                    coder: field(b"coder").map(|(offset, _)| offset),
-                    part: int(b"offset").zip(int(b"count")),
-                }),
-                TypeKind::Number if value_type != FieldType::Object => {
-                    Decoder::Number { offset: value, kind: value_type }
+            match kind(scan.strings.text(class.name)) {
+                TypeKind::Text if value_type == FieldType::Object => {
+                    Some(Decoder::Text(TextFields {
+                        value,
+                        coder: field(b"coder").map(|(offset, _)| offset),
+                        part: int(b"offset").zip(int(b"count")),
+                    }))
                 }
-                _ => return None,
-            };
-            Some((*type_id, decoder))
-        });
+                TypeKind::Number if value_type != FieldType::Object => {
+                    Some(Decoder::Number { offset: value, kind: value_type })
+                }
+                _ => None,
+            }
+        };
+        let types = type_of.iter().map(|of| of.0 as usize + 1).max().unwrap_or(0);
+        let mut decoders = vec![None; types];
+        for (class, of) in scan.classes.iter().zip(type_of) {
+            if let Some(of) = decoders.get_mut(of.0 as usize) {
+                *of = decoder(class).or(*of);
+            }
+        }
         Self {
             bytes,
             ids: scan.ids,
-            decoders: decoders.collect(),
+            decoders,
             classes: scan
                 .classes
                 .iter()
@@ -102,6 +111,10 @@ impl<'a> Contents<'a> {
             positions,
             big_endian_texts: is_big_endian(scan),
         }
+    }
+
+    fn decoder(&self, of: TypeId) -> Option<&Decoder> {
+        self.decoders.get(of.0 as usize)?.as_ref()
     }
 
     pub(super) fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
@@ -124,11 +137,7 @@ impl<'a> Contents<'a> {
     pub(super) fn text(&self, id: u64, addresses: &Addresses) -> Option<(Cow<'a, str>, u64)> {
         match self.record(addresses.at(id)?)? {
             HeapRec::Object(Object::Instance(instance)) => {
-                match self
-                    .classes
-                    .get(&instance.class)
-                    .and_then(|type_id| self.decoders.get(type_id))
-                {
+                match self.classes.get(&instance.class).and_then(|type_id| self.decoder(*type_id)) {
                     Some(Decoder::Text(fields)) => self.string(&instance, fields, addresses),
                     _ => None,
                 }
@@ -177,25 +186,21 @@ impl<'a> Contents<'a> {
         let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
         let Some(type_id) = heap.type_of.get(object.index()) else { return Value::None };
         match self.record(object) {
-            Some(HeapRec::Object(Object::Instance(instance))) => {
-                match self.decoders.get(&type_id) {
-                    Some(Decoder::Text(fields)) => {
-                        match self.string(&instance, fields, addresses) {
-                            Some((text, length)) => Value::Text { text, length },
-                            None => Value::None,
-                        }
-                    }
-                    Some(Decoder::Number { offset, kind }) => {
-                        match kind.value(instance.values.get(*offset..).unwrap_or_default()) {
-                            Some(FieldValue::Boolean(value)) => Value::Boolean(value),
-                            Some(FieldValue::Integer(value)) => Value::Integer(value),
-                            Some(FieldValue::Float(value)) => Value::Float(value),
-                            Some(FieldValue::Object(_)) | None => Value::None,
-                        }
-                    }
+            Some(HeapRec::Object(Object::Instance(instance))) => match self.decoder(type_id) {
+                Some(Decoder::Text(fields)) => match self.string(&instance, fields, addresses) {
+                    Some((text, length)) => Value::Text { text, length },
                     None => Value::None,
+                },
+                Some(Decoder::Number { offset, kind }) => {
+                    match kind.value(instance.values.get(*offset..).unwrap_or_default()) {
+                        Some(FieldValue::Boolean(value)) => Value::Boolean(value),
+                        Some(FieldValue::Integer(value)) => Value::Integer(value),
+                        Some(FieldValue::Float(value)) => Value::Float(value),
+                        Some(FieldValue::Object(_)) | None => Value::None,
+                    }
                 }
-            }
+                None => Value::None,
+            },
             Some(HeapRec::Object(Object::ObjectArray(array))) => Value::Length(array.count.into()),
             Some(HeapRec::Object(Object::PrimitiveArray(array))) => match array.contents {
                 Some(contents) => Value::Bytes(contents.into()),
