@@ -46,6 +46,16 @@ pub(crate) fn column<T: Copy + Default + Send>(
     column
 }
 
+/// Creates the words of a set of objects: `word` returns the bits of 64 objects.
+pub(crate) fn words(objects: usize, word: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
+    const WORDS: usize = PART / 64;
+    let mut words = vec![0; objects.div_ceil(64)];
+    for_each(words.chunks_mut(WORDS).enumerate(), |(part, words)| {
+        (part * WORDS..).zip(words).for_each(|(at, bits)| *bits = word(at));
+    });
+    words
+}
+
 /// Places of a column that one thread works on before another may take the next ones.
 pub(crate) const PART: usize = 1 << 16;
 

@@ -3,7 +3,7 @@
 use super::prefetch::prefetch;
 use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// A set of objects: one bit for each object of the heap.
@@ -20,13 +20,13 @@ impl ObjectSet {
 
     /// The objects of a heap with this many that belong to the set.
     pub(super) fn of(objects: usize, belongs: impl Fn(ObjectId) -> bool + Sync) -> Self {
-        let words = (0..objects.div_ceil(64)).into_par_iter().map(|word| {
+        let bits = parallel::words(objects, |word| {
             let objects = word * 64..(word * 64 + 64).min(objects);
             let bits =
                 objects.zip(0..).map(|(at, bit)| u64::from(belongs(ObjectId(at as u32))) << bit);
             bits.sum()
         });
-        Self { bits: words.collect() }
+        Self { bits }
     }
 
     /// Adds an object. Returns `false` if the set already contained it.

@@ -5,8 +5,8 @@ use super::hubs::Hubs;
 use super::object_set::ObjectSet;
 use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
+use crate::parallel;
 use crate::phases;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Objects to which exactly one reference leads, and no root, and that refer only to such objects,
@@ -33,13 +33,13 @@ impl Owned {
         let mut owned = hubs.set().clone();
         for _ in 0..HEIGHT {
             let is_owned = |object| graph.targets(object).all(|target| owned.contains(target));
-            let words = once.bits.par_iter().zip(&owned.bits).enumerate();
-            let words = words.map(|(word, (&once, &before))| {
+            let bits = parallel::words(graph.len(), |word| {
+                let (once, before) = (once.bits[word], owned.bits[word]);
                 let new = SetBits::of(word * 64, std::iter::once(once & !before))
                     .filter(|at| is_owned(ObjectId(*at as u32)));
                 new.fold(before, |owned, at| owned | 1 << (at % 64))
             });
-            owned = ObjectSet { bits: words.collect() };
+            owned = ObjectSet { bits };
         }
         let only = owned.bits.iter_mut().zip(&hubs.set().bits);
         only.for_each(|(owned, hubs)| *owned &= !hubs);

@@ -19,7 +19,6 @@ use crate::model::heap::ObjectId;
 use crate::parallel;
 use crate::phases;
 use crate::plain::Plain;
-use rayon::prelude::*;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -117,8 +116,10 @@ impl Again {
 impl<'g, 'h> Groups<'g, 'h> {
     fn of(graph: &'g Graph<'h>, owned: &Owned) -> Self {
         let marked = AtomicU32::zeros(graph.len());
-        owned.words().par_iter().zip(marked.par_chunks(64)).for_each(|(owned, marked)| {
-            SetBits::of(0, [*owned].into_iter()).for_each(|at| marked[at].store(OWNED, Relaxed));
+        let parts = owned.words().chunks(parallel::PART / 64).zip(marked.chunks(parallel::PART));
+        parallel::for_each(parts, |(words, marked)| {
+            let owned = SetBits::of(0, words.iter().copied());
+            owned.for_each(|at| marked[at].store(OWNED, Relaxed));
         });
         Self { graph, marked }
     }

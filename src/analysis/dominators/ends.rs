@@ -1,6 +1,6 @@
 //! The ends of the subtrees of numbers in preorder.
 
-use rayon::prelude::*;
+use crate::parallel::{self, PART};
 
 /// Numbers of a block, and blocks of a block of the next level.
 const BLOCK: usize = 64;
@@ -34,9 +34,9 @@ pub(super) fn least(dominator: &[u32]) -> Least {
         if below.len() <= BLOCK {
             return least;
         }
-        let blocks = below.par_chunks(BLOCK);
         let of_block = |block: &[u32]| block.iter().copied().min().unwrap_or(0);
-        least.push(blocks.map(of_block).collect());
+        let of_part = |part: &[u32]| part.chunks(BLOCK).map(of_block).collect::<Vec<u32>>();
+        least.push(parallel::map(below.chunks(PART), of_part).concat());
     }
 }
 

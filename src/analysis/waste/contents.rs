@@ -5,7 +5,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::prefetch::AHEAD;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
-use crate::parallel;
+use crate::parallel::{self, PART};
 use crate::phases;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -20,8 +20,6 @@ const LEAST_BLOCK: usize = 16;
 const LEAST_TAIL: usize = 64;
 /// The length of zeros from which the real length does not fit in place of a hash.
 const LONG: u32 = u32::MAX;
-/// The number of objects that one task processes.
-const BATCH: u32 = 4096;
 
 /// The waste in texts and blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -296,20 +294,16 @@ impl Scan {
     fn parts(heap: &Heap<'_>, selects: impl Fn(ObjectId) -> bool + Sync) -> Vec<Self> {
         let count = heap.len() as u32;
         let kinds: Vec<TypeKind> = heap.types.iter().map(|type_row| type_row.kind).collect();
-        // Processes a batch at a time, because a fold moves its results with every item.
-        let scan = |mut scan: Self, first: u32| {
-            for object in (first..first.saturating_add(BATCH).min(count)).map(ObjectId) {
+        parallel::map((0..count).step_by(PART), |first| {
+            let mut scan = Self::default();
+            for object in (first..first.saturating_add(PART as u32).min(count)).map(ObjectId) {
                 let kind = kinds[heap.type_id(object).0 as usize];
                 if may_have_contents(heap, object, kind) && selects(object) {
                     scan.add(heap, object, kind);
                 }
             }
             scan
-        };
-        (0..count.div_ceil(BATCH))
-            .into_par_iter()
-            .fold(Self::default, |found, batch| scan(found, batch * BATCH))
-            .collect()
+        })
     }
 
     #[inline]

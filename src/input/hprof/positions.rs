@@ -1,7 +1,7 @@
 //! The positions of the records of all objects.
 
 use crate::model::heap::{ObjectId, Offsets};
-use rayon::prelude::*;
+use crate::parallel::{self, PART};
 
 /// Offsets of a block.
 const BLOCK: usize = 32;
@@ -62,8 +62,12 @@ impl Packed {
             }
             least
         };
-        let blocks = distance.par_chunks_mut(BLOCK).zip(offsets.par_chunks(BLOCK));
-        let mut least: Vec<u64> = blocks.map(pack).collect();
+        let parts = distance.chunks_mut(PART).zip(offsets.chunks(PART));
+        let mut least: Vec<u64> = parallel::map(parts, |(distances, offsets)| {
+            let blocks = distances.chunks_mut(BLOCK).zip(offsets.chunks(BLOCK));
+            blocks.map(pack).collect::<Vec<u64>>()
+        })
+        .concat();
         let mut wide: Vec<u64> = Vec::new();
         for (least, offsets) in least.iter_mut().zip(offsets.chunks(BLOCK)) {
             if *least == WIDE {

@@ -1,7 +1,7 @@
 //! Numbers, one by one and in arrays.
 
 use crate::error::{Error, Result};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// A number of a document, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,9 +217,8 @@ pub(super) fn closing_bracket(bytes: &[u8]) -> Option<usize> {
     find(first).or_else(|| {
         let mut before = first.len();
         for window in rest.chunks(WINDOW) {
-            let parts = window.par_chunks(PART).enumerate();
-            let end = parts.find_map_first(|(part, bytes)| Some((part, find(bytes)?)));
-            if let Some((part, at)) = end {
+            let mut ends = parallel::map(window.chunks(PART), find).into_iter().enumerate();
+            if let Some((part, at)) = ends.find_map(|(part, at)| Some((part, at?))) {
                 return Some(part.wrapping_mul(PART).wrapping_add(before).wrapping_add(at));
             }
             before = before.wrapping_add(window.len());

@@ -16,7 +16,6 @@ use super::edges::{ELEMENT, Edges, SHORTCUT, WEAK};
 use super::nodes::Nodes;
 use crate::model::heap::{ObjectId, Offsets};
 use crate::parallel;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// The graph of nodes and edges, before it is built into a heap.
@@ -51,17 +50,15 @@ impl Graph<'_> {
     /// A bit for each edge that does not keep its target alive.
     pub(super) fn weak(&self) -> Bits {
         let roots = self.edges_of(0).end;
-        let mut weak = Bits::none(self.edges.len());
-        let word = |(word, bits): (usize, &mut u64)| {
+        let mut weak = Bits(parallel::words(self.edges.len(), |word| {
             let start = word.wrapping_mul(64);
             let kinds = self.edges.kind.get(start..).unwrap_or_default().iter().take(64);
-            *bits = (0u32..).zip(kinds).fold(0, |bits, (at, &kind)| {
+            (0u32..).zip(kinds).fold(0, |bits, (at, &kind)| {
                 let row = start.wrapping_add(at as usize);
                 let is_weak = kind == WEAK || (kind == SHORTCUT && row >= roots);
                 bits | u64::from(is_weak).wrapping_shl(at)
-            });
-        };
-        weak.0.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(word);
+            })
+        }));
         self.weaken_weak_maps(&mut weak);
         if let Some(pages) = self.pages() {
             self.weaken_outside(&pages, &mut weak);
