@@ -32,10 +32,10 @@ impl Frontier {
         listed: impl FnOnce(&[u64]) -> Vec<ObjectId>,
     ) -> Self {
         let count: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
-        match count > most_listed(objects) {
-            true => Self { list: Vec::new(), bits, objects },
-            false => Self { list: listed(&bits), bits: Vec::new(), objects },
+        if count > most_listed(objects) {
+            return Self { list: Vec::new(), bits, objects };
         }
+        Self { list: listed(&bits), bits: Vec::new(), objects }
     }
 
     /// The bits of many objects; `None` if they are few.

@@ -35,9 +35,9 @@ impl Retained {
         let _phase = phases::begin("adding up retained sizes");
         let mut with_external = ObjectSet::none(heap.len());
         heap.external.iter().for_each(|(object, _)| _ = with_external.insert(*object));
-        let bytes = |object: &ObjectId| match with_external.contains(*object) {
-            true => own(heap, *object),
-            false => heap.shallow.get(object.index()),
+        let bytes = |object: &ObjectId| {
+            let has_external = with_external.contains(*object);
+            if has_external { own(heap, *object) } else { heap.shallow.get(object.index()) }
         };
         // Number 0, the set of roots, has no bytes of its own.
         parallel::column(order.len() + 1, |first, sizes: &mut [u16]| {

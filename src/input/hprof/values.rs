@@ -91,7 +91,8 @@ impl<'a> Contents<'a> {
                 _ => None,
             }
         };
-        let types = type_of.iter().map(|of| of.0 as usize + 1).max().unwrap_or(0);
+        let types =
+            type_of.iter().map(|of| of.0 as usize).max().map_or(0, |last| last.saturating_add(1));
         let mut decoders = vec![None; types];
         for (class, of) in scan.classes.iter().zip(type_of) {
             if let Some(of) = decoders.get_mut(of.0 as usize) {
