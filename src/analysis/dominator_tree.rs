@@ -1,6 +1,6 @@
 //! The dominator tree with the retained bytes of each object.
 
-use super::dominators::{Dominators, Ordered};
+use super::dominators::Dominators;
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::prefetch::{AHEAD, prefetch};
@@ -30,7 +30,7 @@ impl DominatorTree {
 
     /// Computes the tree of a graph that has already been built.
     pub fn of_graph(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let ordered = Ordered::of(graph);
+        let ordered = Dominators::ordered(graph);
         let own = Retained::own_sizes(heap, ordered.order());
         // Adding up keeps one thread busy.
         let (retained, located) = parallel::join(

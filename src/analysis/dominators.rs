@@ -34,10 +34,10 @@ use crate::phases;
 use backward::SortedParts;
 use ends::Ends;
 use forest::{Link, least};
+use ordered::Ordered;
 use rayon::prelude::*;
 use search::{Found, Prepared};
 
-pub(super) use ordered::Ordered;
 pub(super) use packed::MOST_NARROW;
 
 /// The dominator tree of the live objects.
@@ -84,9 +84,20 @@ impl Dominators {
     /// Like [`Dominators::of`], with limits, for tests. The result does not depend on them.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, limits: SearchLimits) -> Self {
-        let ordered = Ordered::with_limits(graph, limits);
+        let ordered = Self::ordered_with(graph, limits);
         let located = ordered.located(graph.len());
         ordered.finish(located)
+    }
+
+    /// The live objects in preorder, for callers that have work to do while numbers are found.
+    pub(super) fn ordered(graph: &Graph<'_>) -> Ordered {
+        Self::ordered_with(graph, SearchLimits::default())
+    }
+
+    fn ordered_with(graph: &Graph<'_>, limits: SearchLimits) -> Ordered {
+        let (core, owned, ()) = Core::of(graph, limits, |_| ());
+        let _phase = phases::begin("numbering objects in preorder");
+        spread::spread(core, owned, graph)
     }
 
     /// Number of live objects.

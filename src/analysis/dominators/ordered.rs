@@ -1,8 +1,7 @@
 //! The live objects in preorder of the dominator tree, before each object's number is known.
 
+use super::Dominators;
 use super::ends::{Ends, Least, least};
-use super::{Core, Dominators, SearchLimits, spread};
-use crate::analysis::graph::Graph;
 use crate::analysis::prefetch::{AHEAD, prefetch};
 use crate::model::heap::ObjectId;
 use crate::parallel::{self, PART};
@@ -26,16 +25,6 @@ pub(in crate::analysis) struct Located {
 }
 
 impl Ordered {
-    pub(in crate::analysis) fn of(graph: &Graph<'_>) -> Self {
-        Self::with_limits(graph, SearchLimits::default())
-    }
-
-    pub(super) fn with_limits(graph: &Graph<'_>, limits: SearchLimits) -> Self {
-        let (core, owned, ()) = Core::of(graph, limits, |_| ());
-        let _phase = phases::begin("numbering objects in preorder");
-        spread::spread(core, owned, graph)
-    }
-
     /// The live objects by number, from 1.
     pub(in crate::analysis) fn order(&self) -> &[ObjectId] {
         &self.order
