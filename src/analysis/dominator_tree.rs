@@ -127,7 +127,11 @@ impl DominatorTree {
 
     /// The shallow and external bytes of all live objects that [`Self::counts`] counts.
     pub fn live_bytes(&self) -> u64 {
-        self.retained.total().saturating_sub(self.of_roots)
+        match self.retained.total() {
+            // The sum stopped here, as that of a single object may have.
+            u64::MAX => u64::MAX,
+            bytes => bytes.saturating_sub(self.of_roots),
+        }
     }
 }
 

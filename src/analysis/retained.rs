@@ -185,6 +185,21 @@ mod tests {
     }
 
     #[test]
+    fn no_object_retains_more_than_all_live_ones() {
+        for bytes in [7, u64::MAX - 6, u64::MAX] {
+            let mut builder = HeapBuilder::with_capacity(0, 0);
+            let of = [TypeKind::Root, TypeKind::Instance]
+                .map(|kind| builder.add_type("app.T", "", kind));
+            builder.add_object(of[0], 5);
+            builder.add_reference(ObjectId(1), Label::NONE, false);
+            builder.add_object(of[1], bytes);
+            builder.add_root(Root::new(ObjectId(0), RootKind::Global, Names::EMPTY));
+            let tree = DominatorTree::new(&builder.finish(Ids::Rows(0), None));
+            assert_eq!((tree.live_bytes(), tree.retained(ObjectId(1))), (bytes, bytes));
+        }
+    }
+
+    #[test]
     fn sums_of_4_gib_and_more_are_exact() {
         let most = u64::from(u32::MAX);
         for sizes in [[1, 2], [most - 7, 7], [most, 1], [most * 3, most * 2], [u64::MAX, 1]] {
