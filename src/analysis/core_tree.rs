@@ -269,12 +269,9 @@ impl Owning<'_, '_, '_> {
     /// The shallow and external bytes of an object.
     #[inline(always)]
     fn bytes(&self, object: ObjectId) -> u64 {
-        let shallow = self.heap.shallow.get(object.index());
         match self.external {
-            Some(external) if external.contains(object) => {
-                shallow.saturating_add(self.heap.external_bytes(object))
-            }
-            _ => shallow,
+            Some(external) if external.contains(object) => self.heap.own_bytes(object),
+            _ => self.heap.shallow_bytes(object),
         }
     }
 

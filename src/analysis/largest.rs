@@ -94,8 +94,7 @@ impl LargestByType {
 
 /// Retained bytes, then own bytes.
 fn size(heap: &Heap<'_>, tree: &DominatorTree, object: ObjectId) -> (u64, u64) {
-    let own = heap.shallow_bytes(object).saturating_add(heap.external_bytes(object));
-    (tree.retained(object), own)
+    (tree.retained(object), heap.own_bytes(object))
 }
 
 /// The shallow bytes of some objects.

@@ -83,7 +83,7 @@ impl ObjectSet {
 
     /// Returns the union of two sets for the same number of objects.
     pub(super) fn or(mut self, other: Self) -> Self {
-        self.bits.iter_mut().zip(other.bits).for_each(|(bits, other)| *bits |= other);
+        self.insert_all(&other.bits);
         self
     }
 

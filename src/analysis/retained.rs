@@ -37,7 +37,7 @@ impl Retained {
         heap.external.iter().for_each(|(object, _)| _ = with_external.insert(*object));
         let bytes = |object: &ObjectId| {
             let has_external = with_external.contains(*object);
-            if has_external { own(heap, *object) } else { heap.shallow.get(object.index()) }
+            if has_external { heap.own_bytes(*object) } else { heap.shallow.get(object.index()) }
         };
         // Number 0, the set of roots, has no bytes of its own.
         parallel::column(order.len() + 1, |first, sizes: &mut [u16]| {
@@ -57,7 +57,7 @@ impl Retained {
         let _phase = phases::begin("adding up retained sizes");
         add_up(sizes, dominator, |number| match number {
             0 => 0,
-            _ => own(heap, order[number as usize - 1]),
+            _ => heap.own_bytes(order[number as usize - 1]),
         })
     }
 
@@ -85,11 +85,6 @@ impl Retained {
     pub fn total(&self) -> u64 {
         self.of_number(0)
     }
-}
-
-/// The shallow and external bytes of an object.
-fn own(heap: &Heap<'_>, object: ObjectId) -> u64 {
-    heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object))
 }
 
 /// The bytes, or [`LARGE`].

@@ -343,6 +343,12 @@ impl<'a> Heap<'a> {
             .map_or(0, |index| self.external[index].1)
     }
 
+    /// The bytes of an object in and outside of the managed heap.
+    #[inline]
+    pub fn own_bytes(&self, object: ObjectId) -> u64 {
+        self.shallow_bytes(object).saturating_add(self.external_bytes(object))
+    }
+
     /// The objects that hold bytes outside the managed heap, sorted by object, with those bytes.
     pub fn externals(&self) -> &[(ObjectId, u64)] {
         &self.external

@@ -128,9 +128,8 @@ pub fn merged<'s, 'h, 'a>(
             });
             rows.len() - 1
         });
-        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object));
         rows[row].count += 1;
-        rows[row].bytes = rows[row].bytes.saturating_add(bytes);
+        rows[row].bytes = rows[row].bytes.saturating_add(heap.own_bytes(object));
     }
     rows.sort_unstable_by_key(|merged| {
         (std::cmp::Reverse((merged.bytes, merged.count)), merged.example)

@@ -5,7 +5,7 @@ use crate::analysis::frontier::Frontier;
 use crate::analysis::graph::Graph;
 use crate::analysis::made_up::MadeUp;
 use crate::analysis::object_set::ObjectSet;
-use crate::model::heap::{Heap, ObjectId, References};
+use crate::model::heap::{Heap, ObjectId};
 
 /// The record that a search keeps for each object that it reaches. An object is reached once.
 pub(super) trait Marks {
@@ -19,7 +19,7 @@ pub(super) trait Marks {
     fn depend(&mut self, holder: ObjectId, value: ObjectId);
     /// Follows the references of many objects at once, which have a bit each. Returns the objects that
     /// these reach; `None` if this search can only follow one after the other.
-    fn follow_all(&mut self, _: &References, _: &[u64]) -> Option<Frontier> {
+    fn follow_all(&mut self, _: &Heap<'_>, _: &[u64]) -> Option<Frontier> {
         None
     }
     /// Whether everything that is wanted has been reached.
@@ -64,9 +64,7 @@ pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks:
             }
             let level = std::mem::replace(&mut search.next, Frontier::new(heap.len()));
             let many = level.bits().filter(|_| is_plain);
-            if let Some(next) =
-                many.and_then(|bits| search.marks.follow_all(&heap.references, bits))
-            {
+            if let Some(next) = many.and_then(|bits| search.marks.follow_all(heap, bits)) {
                 search.next = next;
                 continue;
             }

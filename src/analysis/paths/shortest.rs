@@ -6,7 +6,7 @@ use crate::analysis::frontier::Frontier;
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::{ObjectSet, Ranked};
 use crate::analysis::set_bits::SetBits;
-use crate::model::heap::{Heap, ObjectId, References};
+use crate::model::heap::{Heap, ObjectId};
 use crate::parallel;
 use crate::phases;
 use crate::plain::Plain;
@@ -197,22 +197,22 @@ impl<L: Link> Marks for Links<L> {
         self.holders.insert(value, holder);
     }
 
-    fn follow_all(&mut self, references: &References, objects: &[u64]) -> Option<Frontier> {
+    fn follow_all(&mut self, heap: &Heap<'_>, objects: &[u64]) -> Option<Frontier> {
         let next: Vec<AtomicU64> = objects.iter().map(|_| AtomicU64::default()).collect();
-        let (before, this) = (&self.reached, &*self);
+        let (references, links) = (&heap.references, &*self);
         parallel::for_each((0..objects.len()).step_by(WORDS), |first| {
             let words = objects[first..].iter().copied().take(WORDS);
             for object in SetBits::of(first * 64, words) {
                 for row in references.range(ObjectId(object as u32)) {
                     let target = references.target[row];
-                    if before.contains(target) || references.is_weak(row) {
+                    if links.reached.contains(target) || references.is_weak(row) {
                         continue;
                     }
                     let (word, bit) = (&next[target.index() / 64], 1 << (target.index() % 64));
                     if word.load(Relaxed) & bit == 0 {
                         word.fetch_or(bit, Relaxed);
                     }
-                    if let Some(link) = this.link(target) {
+                    if let Some(link) = links.link(target) {
                         link.set_if_first(row);
                     }
                 }
@@ -220,8 +220,7 @@ impl<L: Link> Marks for Links<L> {
         });
         let next: Vec<u64> = next.into_iter().map(AtomicU64::into_inner).collect();
         self.reached.insert_all(&next);
-        let objects = references.first.len() - 1;
-        Some(Frontier::of_bits(next, objects, |few| self.in_order(few)))
+        Some(Frontier::of_bits(next, heap.len(), |few| self.in_order(few)))
     }
 
     fn is_enough(&self) -> bool {

@@ -196,13 +196,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         }
         // Sums of damaged files may have saturated.
         line.own_bytes = objects.numbers.iter().fold(objects.leaf_bytes, |sum, number| {
-            let object = self.object(*number);
-            let own = self
-                .heap
-                .shallow
-                .get(object.index())
-                .saturating_add(self.heap.external_bytes(object));
-            sum.saturating_add(own)
+            sum.saturating_add(self.heap.own_bytes(self.object(*number)))
         });
     }
 

@@ -3,9 +3,9 @@
 use super::alike::sample;
 use super::descent::{Descent, MANY, is_own};
 use super::finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
-use super::scene::{Group, LEAST_CHAIN, PART, Scene};
+use super::scene::{Group, LEAST_CHAIN, Scene};
 use crate::model::heap::{ObjectId, Role, ThreadKind, TypeId};
-use crate::parallel;
+use crate::parallel::{self, PART};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;

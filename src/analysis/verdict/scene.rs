@@ -4,7 +4,7 @@ use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Role, TypeId, TypeIds, TypeKind};
-use crate::parallel::{self, lock};
+use crate::parallel::{self, PART, lock};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::Mutex;
@@ -15,11 +15,7 @@ pub(super) const LEAST_CHAIN: usize = 20;
 /// Types that are found again without a look at the hash table, if their numbers differ.
 const RECENT: usize = 16;
 
-/// Objects that one thread looks at before another may take the next ones.
-pub(super) const PART: usize = 1 << 16;
-
-/// The most objects below another one whose types are all read. That is faster than to go from child to
-/// child, unless there are few.
+/// The most objects of a subtree whose types are all read, which is faster than to go from child to child.
 const MOST_SCANNED: u32 = 128;
 
 /// The maximum number of references of one object to search for another.

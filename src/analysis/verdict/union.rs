@@ -57,10 +57,7 @@ impl<'s> Owners<'s> {
                 let mut bytes = vec![0_u64; groups.len()];
                 for (object, holder) in scene.heap().objects().zip(holder) {
                     if !matches!(holder, NOTHING | ALL) {
-                        let heap = scene.heap();
-                        let own =
-                            heap.shallow_bytes(object).saturating_add(heap.external_bytes(object));
-                        add(&mut bytes, holder, own);
+                        add(&mut bytes, holder, scene.heap().own_bytes(object));
                     }
                 }
                 bytes

@@ -4,15 +4,12 @@ use crate::analysis::collections::{CollectionKind, Collections, Storage};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Type, TypeId, TypeKind};
-use crate::parallel;
+use crate::parallel::{self, PART};
 
 /// The minimum number of nulls that count in an array of objects whose second half is null.
 const LEAST_NULLS: u64 = 8;
 /// The minimum bytes of a slot for a reference.
 const LEAST_SLOT: u64 = 4;
-
-/// The number of objects that one task processes.
-const BATCH: u32 = 4096;
 
 /// All collections, and arrays of references that end in nulls.
 pub struct Rooms {
@@ -77,9 +74,9 @@ impl Rooms {
             }),
             None => measure(heap, tree, collections, object),
         };
-        // The collections of a batch, and its arrays, which may be those of collections.
-        let batch = |first: u32| {
-            let end = first.saturating_add(BATCH).min(heap.len() as u32);
+        // The collections of a part, and its arrays, which may be those of collections.
+        let part_at = |first: u32| {
+            let end = first.saturating_add(PART as u32).min(heap.len() as u32);
             let (mut found, mut arrays) = (Vec::new(), Vec::new());
             for object in (first..end).map(ObjectId) {
                 let of_type = looks_at[heap.type_id(object).0 as usize];
@@ -91,7 +88,7 @@ impl Rooms {
             }
             (found, arrays)
         };
-        let found = parallel::map((0..heap.len() as u32).step_by(BATCH as usize), batch);
+        let found = parallel::map((0..heap.len() as u32).step_by(PART), part_at);
         for array in found.iter().flat_map(|(found, _)| found).filter_map(|found| found.array) {
             claimed.insert(array);
         }

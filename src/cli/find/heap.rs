@@ -78,10 +78,9 @@ fn first(analysed: &Analysed<'_, '_>, all: &[ObjectId], sort: FindSortArg, most:
     let heap = analysed.heap;
     let objects = match sort {
         // Among objects that retain nothing, the largest comes first.
-        FindSortArg::Retained => largest(all, most, |object| {
-            let own = heap.shallow_bytes(object).saturating_add(heap.external_bytes(object));
-            (analysed.retained(object), own)
-        }),
+        FindSortArg::Retained => {
+            largest(all, most, |object| (analysed.retained(object), heap.own_bytes(object)))
+        }
         FindSortArg::Shallow => largest(all, most, |object| (heap.shallow_bytes(object), 0)),
         FindSortArg::Id => all[..most.min(all.len())].to_vec(),
     };

@@ -134,9 +134,9 @@ fn step_json<'a>(step: &'a StepRow<'a>) -> Value<'a> {
 }
 
 fn total(heap: &Heap<'_>, objects: impl Iterator<Item = ObjectId>) -> Total {
-    objects.fold(Total::default(), |total, object| {
-        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object));
-        Total { count: total.count + 1, bytes: total.bytes.saturating_add(bytes) }
+    objects.fold(Total::default(), |total, object| Total {
+        count: total.count + 1,
+        bytes: total.bytes.saturating_add(heap.own_bytes(object)),
     })
 }
 
