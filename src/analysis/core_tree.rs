@@ -75,11 +75,7 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
     /// Like [`CoreTree::of`], with limits, for tests.
     #[doc(hidden)]
     pub fn with_limits(heap: &'g Heap<'a>, graph: &'g Graph<'h>, limits: SearchLimits) -> Self {
-        let external = (!heap.external.is_empty()).then(|| {
-            let mut external = ObjectSet::none(heap.len());
-            heap.external.iter().for_each(|(object, _)| _ = external.insert(*object));
-            external
-        });
+        let external = ObjectSet::with_external(heap);
         // Where most objects are owned, this takes long, and the result little memory.
         let weights = |owned: &Owned| {
             let owning = Owning { heap, graph, owned, external: external.as_ref() };

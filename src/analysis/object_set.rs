@@ -2,7 +2,7 @@
 
 use super::prefetch::prefetch;
 use super::set_bits::SetBits;
-use crate::model::heap::ObjectId;
+use crate::model::heap::{Heap, ObjectId};
 use crate::parallel;
 use std::ops::Range;
 
@@ -27,6 +27,13 @@ impl ObjectSet {
             bits.sum()
         });
         Self { bits }
+    }
+
+    /// The objects that hold bytes outside the managed heap. `None` if there are none.
+    pub(super) fn with_external(heap: &Heap<'_>) -> Option<Self> {
+        let mut with_external = (!heap.external.is_empty()).then(|| Self::none(heap.len()))?;
+        heap.external.iter().for_each(|(object, _)| _ = with_external.insert(*object));
+        Some(with_external)
     }
 
     /// Adds an object. Returns `false` if the set already contained it.

@@ -33,17 +33,16 @@ impl Retained {
     /// The sizes that [`Retained::of_order`] adds up, for the live objects by number, from 1.
     pub(super) fn own_sizes(heap: &Heap<'_>, order: &[ObjectId]) -> Vec<u16> {
         let _phase = phases::begin("adding up retained sizes");
-        let mut with_external = ObjectSet::none(heap.len());
-        heap.external.iter().for_each(|(object, _)| _ = with_external.insert(*object));
-        let bytes = |object: &ObjectId| {
-            let has_external = with_external.contains(*object);
-            if has_external { heap.own_bytes(*object) } else { heap.shallow.get(object.index()) }
+        let external = ObjectSet::with_external(heap);
+        let bytes = |object: ObjectId| match &external {
+            Some(external) if external.contains(object) => heap.own_bytes(object),
+            _ => heap.shallow_bytes(object),
         };
         // Number 0, the set of roots, has no bytes of its own.
         parallel::column(order.len() + 1, |first, sizes: &mut [u16]| {
             let objects = order[first.saturating_sub(1)..].iter();
             let sizes = sizes.iter_mut().skip(usize::from(first == 0));
-            sizes.zip(objects).for_each(|(size, object)| *size = short(bytes(object)));
+            sizes.zip(objects).for_each(|(size, object)| *size = short(bytes(*object)));
         })
     }
 
