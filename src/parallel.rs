@@ -34,6 +34,14 @@ pub(crate) fn for_each<I: Send>(items: impl IntoIterator<Item = I>, work: impl F
     map(items, work);
 }
 
+/// One list of all items. Lists are freed as soon as they are copied, so that large ones do not all take
+/// their memory twice.
+pub(crate) fn joined<T: Copy>(lists: Vec<Vec<T>>) -> Vec<T> {
+    let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+    lists.into_iter().for_each(|list| all.extend_from_slice(&list));
+    all
+}
+
 /// Creates a column. `fill` writes a part of it at a time, on all threads, and gets the place at which the
 /// part begins.
 pub(crate) fn column<T: Copy + Default + Send>(

@@ -354,20 +354,17 @@ impl Candidate {
             let same = scene.children(member).filter(is_same);
             same.fold(scene.bytes(member), |bytes, child| bytes.saturating_sub(scene.bytes(child)))
         };
-        let mut sizes: Vec<u64> = match self.threads.len() {
-            0 => parallel::column(element.count(), |first, sizes| {
-                for (place, member) in sizes.iter_mut().zip(element.members().skip(first)) {
-                    *place = size(member);
-                }
-            }),
-            threads => vec![self.bytes / threads as u64],
+        if !self.threads.is_empty() {
+            let bytes = self.bytes / self.threads.len() as u64;
+            return EachSize { min: bytes, median: bytes, max: bytes };
+        }
+        // Half of the memory will do, unless one of the objects is that large.
+        let short = |member| u32::try_from(size(member)).unwrap_or(u32::MAX);
+        let [min, median, max] = match least_middle_most(element, short) {
+            [_, _, u32::MAX] => least_middle_most(element, size),
+            sizes => sizes.map(u64::from),
         };
-        let (Some(min), Some(max)) = (sizes.iter().min().copied(), sizes.iter().max().copied())
-        else {
-            return EachSize::default();
-        };
-        let middle = sizes.len() / 2;
-        EachSize { min, median: *sizes.select_nth_unstable(middle).1, max }
+        EachSize { min, median, max }
     }
 
     /// The threads among the owners.
@@ -416,6 +413,23 @@ impl Candidate {
         parts.truncate(MOST_PARTS);
         parts
     }
+}
+
+/// The least, the middle and the greatest of the sizes of a group's members.
+fn least_middle_most<T: Copy + Default + Ord + Send>(
+    group: &Group,
+    size: impl Fn(u32) -> T + Sync,
+) -> [T; 3] {
+    let mut sizes = parallel::column(group.count(), |first, sizes| {
+        for (place, member) in sizes.iter_mut().zip(group.members().skip(first)) {
+            *place = size(member);
+        }
+    });
+    let (Some(&least), Some(&most)) = (sizes.iter().min(), sizes.iter().max()) else {
+        return [T::default(); 3];
+    };
+    let middle = sizes.len() / 2;
+    [least, *sizes.select_nth_unstable(middle).1, most]
 }
 
 /// The counts and shallow bytes, by type, of the objects with the numbers of some ranges.

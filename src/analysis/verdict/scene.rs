@@ -350,7 +350,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             }
             inner
         };
-        group.inner = parallel::map(group.heads.chunks(PART), below).concat();
+        group.inner = parallel::joined(parallel::map(group.heads.chunks(PART), below));
         let is_part = self.role_of_kin(kin).is_part();
         let [head] = group.heads[..] else { return };
         let sum = |(count, bytes): (usize, u64), member: u32| {
@@ -361,7 +361,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             && direct < group.inner.len().div_ceil(2)
             && held >= self.bytes(head) / 2;
         if !is_chain && !is_part {
-            group.inner.clear();
+            group.inner = Vec::new();
         }
     }
 
@@ -403,7 +403,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             let all = self.held(group, members);
             all.filter(|number| self.kin(*number) == held.kin).collect::<Vec<u32>>()
         };
-        let heads = parallel::map(group.parts(), of_kin).concat();
+        let heads = parallel::joined(parallel::map(group.parts(), of_kin));
         Group { kin: held.kin, heads, bytes: held.bytes, ..Group::default() }
     }
 

@@ -184,7 +184,7 @@ fn without_most_unique(parts: Vec<Vec<Hashed>>) -> Vec<Hashed> {
         let objects = part.iter().enumerate().inspect(|(at, _)| soon(*at));
         objects.map(|(_, object)| *object).filter(|object| more.contains(slot(object))).collect()
     };
-    parallel::map(parts, kept).concat()
+    parallel::joined(parallel::map(parts, kept))
 }
 
 impl Contents {
