@@ -86,6 +86,8 @@ impl<'s> Owners<'s> {
                 flood.reach(object, ALL);
             }
         }
+        // What these reach, the groups leave alone.
+        flood.follow();
         for (group, members) in (1..).zip(&members) {
             members.iter().for_each(|node| flood.start(*node, group));
         }
