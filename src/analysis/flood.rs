@@ -1,10 +1,14 @@
 //! Finds the only holder of each object.
 
-use super::frontier::Frontier;
+use super::frontier::{Frontier, next_level};
 use super::graph::Graph;
 use super::made_up::MadeUp;
+use super::object_set::ObjectSet;
 use crate::model::heap::ObjectId;
 use crate::parallel;
+use crate::plain::Plain;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// No holder: roots do not reach the object.
 pub(super) const NOTHING: u32 = 0;
@@ -13,7 +17,7 @@ pub(super) const ALL: u32 = u32::MAX;
 
 /// The graph of a flood: nodes with edges. Each node represents objects with one holder. Synthetic
 /// objects have no node, because roots name their targets.
-pub(super) trait Ground {
+pub(super) trait Ground: Sync {
     /// The number of nodes.
     fn len(&self) -> usize;
 
@@ -90,6 +94,47 @@ impl Ground for Objects<'_, '_> {
     }
 }
 
+/// Adds the nodes to which edges lead from some nodes to those in `reached`, through which no way leads.
+pub(super) fn reach(
+    ground: &impl Ground,
+    from: impl Iterator<Item = u32>,
+    reached: &mut ObjectSet,
+) {
+    let mut level = Frontier::new(ground.len());
+    from.map(ObjectId).filter(|node| reached.insert(*node)).for_each(|node| level.push(node));
+    while !level.is_empty() {
+        if let Some(nodes) = level.bits() {
+            let known = &*reached;
+            let next = next_level(nodes, |node, next| {
+                ground.for_each_target(node.0, |target| {
+                    if !known.contains(ObjectId(target)) {
+                        next.add(ObjectId(target));
+                    }
+                });
+            });
+            reached.insert_all(&next);
+            level = Frontier::in_order(next, ground.len());
+            continue;
+        }
+        let mut next = Frontier::new(ground.len());
+        follow_few(ground, level, |_, target| {
+            if reached.insert(target) {
+                next.push(target);
+            }
+        });
+        level = next;
+    }
+}
+
+/// Calls `each` with the edges of a few nodes.
+fn follow_few(ground: &impl Ground, nodes: Frontier, mut each: impl FnMut(ObjectId, ObjectId)) {
+    nodes.for_each(
+        |node| ground.prefetch(node.0),
+        |node| ground.prefetch_targets(node.0),
+        |node| ground.for_each_target(node.0, |target| each(node, ObjectId(target))),
+    );
+}
+
 /// A flood from several holders at once. Where two meet, the narrowest holder that includes both
 /// goes on.
 ///
@@ -100,32 +145,55 @@ pub(super) struct Flood<'g, G, F> {
     ground: &'g G,
     wider: F,
     /// The holder of each node.
-    holder: Vec<u32>,
+    holder: Vec<AtomicU32>,
     /// Nodes whose holder has changed since their edges were followed.
     pending: Frontier,
 }
 
-impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
+impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
     /// Creates a flood that has reached nothing. `wider` returns the holder that contains a holder.
     pub(super) fn new(ground: &'g G, wider: F) -> Self {
-        let (holder, pending) = (vec![NOTHING; ground.len()], Frontier::new(ground.len()));
+        let (holder, pending) = (AtomicU32::zeros(ground.len()), Frontier::new(ground.len()));
         Self { ground, wider, holder, pending }
     }
 
     /// Passes holders on until nothing changes any more. The order does not matter, because holders
-    /// only become wider.
+    /// only become wider, so all threads follow the edges of many nodes.
     pub(super) fn follow(&mut self) {
-        let (ground, nodes) = (self.ground, self.holder.len());
         while !self.pending.is_empty() {
-            std::mem::replace(&mut self.pending, Frontier::new(nodes)).for_each(
-                |node| ground.prefetch(node.0),
-                |node| ground.prefetch_targets(node.0),
-                |node| {
-                    let holder = self.holder[node.index()];
-                    ground.for_each_target(node.0, |target| self.reach_node(target, holder));
-                },
-            );
+            let level = std::mem::replace(&mut self.pending, Frontier::new(0));
+            self.pending = match level.bits() {
+                Some(nodes) => self.follow_many(nodes),
+                None => self.follow_few(level),
+            };
         }
+    }
+
+    fn follow_many(&self, nodes: &[u64]) -> Frontier {
+        let next = next_level(nodes, |node, next| {
+            self.ground.for_each_target(node.0, |target| {
+                if self.pass_on(node, ObjectId(target)) {
+                    next.add(ObjectId(target));
+                }
+            });
+        });
+        Frontier::in_order(next, self.holder.len())
+    }
+
+    fn follow_few(&self, nodes: Frontier) -> Frontier {
+        let mut next = Frontier::new(self.holder.len());
+        follow_few(self.ground, nodes, |node, target| {
+            if self.pass_on(node, target) {
+                next.push(target);
+            }
+        });
+        next
+    }
+
+    /// Passes the holder of a node on to another one. Returns whether that changed the other one's holder.
+    #[inline]
+    fn pass_on(&self, from: ObjectId, to: ObjectId) -> bool {
+        self.widen(to.0, self.holder[from.index()].load(Relaxed))
     }
 
     /// Reaches an object from a holder, unless it is synthetic.
@@ -142,30 +210,38 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
 
     /// The holder of each node.
     pub(super) fn holders(self) -> Vec<u32> {
-        self.holder
+        AtomicU32::plain(self.holder)
     }
 
     /// Reaches an object that has no holder yet, and all objects that it leads to.
     pub(super) fn reach_first(&mut self, object: ObjectId, holder: u32) {
         if let Some(node) = self.ground.node(object)
-            && self.holder[node as usize] == NOTHING
+            && self.holder[node as usize].load(Relaxed) == NOTHING
         {
             self.reach_node(node, holder);
             self.follow();
         }
     }
 
-    #[inline]
     fn reach_node(&mut self, node: u32, holder: u32) {
-        let known = self.holder[node as usize];
-        if known == ALL || known == holder {
-            return;
-        }
-        let both = self.both(known, holder);
-        if both != known {
-            self.holder[node as usize] = both;
+        if self.widen(node, holder) {
             self.pending.push(ObjectId(node));
         }
+    }
+
+    /// Widens the holder of a node to one that contains another one. Returns whether that changed it.
+    #[inline]
+    fn widen(&self, node: u32, holder: u32) -> bool {
+        let place = &self.holder[node as usize];
+        let wider = |known| {
+            let both = match known {
+                ALL => ALL,
+                known if known == holder => known,
+                known => self.both(known, holder),
+            };
+            (both != known).then_some(both)
+        };
+        place.try_update(Relaxed, Relaxed, wider).is_ok()
     }
 
     fn both(&self, mut a: u32, mut b: u32) -> u32 {
@@ -180,6 +256,103 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
 
     /// Calls `each` with the objects that some roots but not all together hold, and their holder.
     pub(super) fn for_each_held(self, each: impl FnMut(ObjectId, u32)) {
-        self.ground.for_each_held(&self.holder, each);
+        let ground = self.ground;
+        ground.for_each_held(&self.holders(), each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::builder::HeapBuilder;
+    use crate::model::heap::{Heap, Ids, Label, Root, RootKind, TypeKind};
+    use crate::model::names::Names;
+    use proptest::prelude::*;
+    use rustc_hash::FxHashSet;
+
+    fn heap(targets: &[Vec<u32>]) -> Heap<'static> {
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let of = builder.add_type("app.Node", "", TypeKind::Instance);
+        for targets in targets {
+            builder.add_object(of, 16);
+            targets.iter().for_each(|to| builder.add_reference(ObjectId(*to), Label::NONE, false));
+        }
+        builder.add_root(Root::new(ObjectId(0), RootKind::Global, Names::EMPTY));
+        builder.finish(Ids::Rows(0), None)
+    }
+
+    fn reached_from(targets: &[Vec<u32>], node: u32, closed: &[u32]) -> FxHashSet<u32> {
+        let (mut found, mut open) = (FxHashSet::default(), vec![node]);
+        while let Some(node) = open.pop() {
+            if !closed.contains(&node) && found.insert(node) {
+                open.extend(&targets[node as usize]);
+            }
+        }
+        found
+    }
+
+    /// Holders 1 and 2 are parts of 4, 3 of 5, and these of [`ALL`].
+    fn wider(holder: u32) -> u32 {
+        [NOTHING, 4, 4, 5].get(holder as usize).copied().unwrap_or(ALL)
+    }
+
+    fn holder_of(node: u32, held: &[FxHashSet<u32>; 3]) -> u32 {
+        match [0, 1, 2].map(|holder: usize| held[holder].contains(&node)) {
+            [false, false, false] => NOTHING,
+            [true, false, false] => 1,
+            [false, true, false] => 2,
+            [false, false, true] => 3,
+            [true, true, false] => 4,
+            _ => ALL,
+        }
+    }
+
+    /// Up to 3000 nodes, with a few edges each. Near targets make many small levels, far ones a few large
+    /// ones.
+    fn graphs() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        (1..3000_u32, 1..3000_u32).prop_flat_map(|(count, far)| {
+            let ends = prop::collection::vec(0..far, 0..5);
+            let ends = prop::collection::vec(ends, count as usize);
+            ends.prop_map(move |ends| {
+                let targets = |(node, ends): (u32, Vec<u32>)| {
+                    ends.into_iter().map(|end| (node + end) % count).collect()
+                };
+                (0..).zip(ends).map(targets).collect()
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn floods_reach_what_edges_lead_to(
+            targets in graphs(),
+            from in prop::array::uniform3(0..3000_u32),
+            closed in prop::collection::vec(0..3000_u32, 0..9),
+        ) {
+            let count = targets.len() as u32;
+            let heap = heap(&targets);
+            let graph = Graph::of(&heap);
+            let made_up = MadeUp::of(&heap, &graph);
+            let ground = Objects { graph: &graph, made_up: &made_up };
+            let (from, closed) = (from.map(|node| node % count), closed.iter().map(|node| node % count));
+            let closed: Vec<u32> = closed.collect();
+
+            let mut reached = ObjectSet::none(targets.len());
+            closed.iter().for_each(|node| _ = reached.insert(ObjectId(*node)));
+            reach(&ground, from.into_iter(), &mut reached);
+            let expected = from.map(|node| reached_from(&targets, node, &closed));
+            let is_reached = |node: &u32| {
+                closed.contains(node) || expected.iter().any(|nodes| nodes.contains(node))
+            };
+            prop_assert!((0..count).all(|node| reached.contains(ObjectId(node)) == is_reached(&node)));
+
+            let mut flood = Flood::new(&ground, wider);
+            (1..).zip(from).for_each(|(holder, node)| flood.start(node, holder));
+            flood.follow();
+            let held = from.map(|node| reached_from(&targets, node, &[]));
+            let expected: Vec<u32> = (0..count).map(|node| holder_of(node, &held)).collect();
+            prop_assert_eq!(flood.holders(), expected);
+        }
     }
 }

@@ -3,6 +3,9 @@
 use super::prefetch::{AHEAD, prefetch_position, prefetch_targets};
 use super::set_bits::SetBits;
 use crate::model::heap::{ObjectId, References};
+use crate::parallel;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The objects of a level: a list while they are few, a bit for each object of the heap when they
 /// are many. In a search that visits an object once, at most 32 levels are that large, so the bits
@@ -36,6 +39,13 @@ impl Frontier {
             return Self { list: Vec::new(), bits, objects };
         }
         Self { list: listed(&bits), bits: Vec::new(), objects }
+    }
+
+    /// The objects of a set, which has a bit for each of `objects`, in their order.
+    pub(super) fn in_order(bits: Vec<u64>, objects: usize) -> Self {
+        Self::of_bits(bits, objects, |few| {
+            SetBits::of(0, few.iter().copied()).map(|at| ObjectId(at as u32)).collect()
+        })
     }
 
     /// The bits of many objects; `None` if they are few.
@@ -89,6 +99,34 @@ impl Frontier {
         }
         for at in SetBits::of(0, self.bits.into_iter()) {
             each(ObjectId(at as u32));
+        }
+    }
+}
+
+/// Words of a large level whose objects one thread follows before another may take the next ones.
+const WORDS: usize = parallel::PART / 64;
+
+/// Calls `each` with the objects of a large level, which have a bit each, on all threads. Returns the objects
+/// that it adds to the next level, likewise.
+pub(super) fn next_level(level: &[u64], each: impl Fn(ObjectId, &NextLevel) + Sync) -> Vec<u64> {
+    let next = NextLevel(level.iter().map(|_| AtomicU64::default()).collect());
+    parallel::for_each((0..level.len()).step_by(WORDS), |first| {
+        let words = level[first..].iter().copied().take(WORDS);
+        SetBits::of(first * 64, words).for_each(|at| each(ObjectId(at as u32), &next));
+    });
+    next.0.into_iter().map(AtomicU64::into_inner).collect()
+}
+
+/// The objects of the next level, to which all threads add.
+pub(super) struct NextLevel(Vec<AtomicU64>);
+
+impl NextLevel {
+    /// Adds an object.
+    #[inline]
+    pub(super) fn add(&self, object: ObjectId) {
+        let (word, bit) = (&self.0[object.index() / 64], 1 << (object.index() % 64));
+        if word.load(Relaxed) & bit == 0 {
+            word.fetch_or(bit, Relaxed);
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use super::search::{self, Marks, Starts};
 use super::{Origin, Path, ReachedBy, Step};
-use crate::analysis::frontier::Frontier;
+use crate::analysis::frontier::{Frontier, next_level};
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::{ObjectSet, Ranked};
 use crate::analysis::set_bits::SetBits;
 use crate::model::heap::{Heap, ObjectId};
-use crate::parallel;
 use crate::phases;
 use crate::plain::Plain;
 use rustc_hash::FxHashMap;
@@ -112,9 +111,6 @@ const EPHEMERON: u8 = 2;
 link!(AtomicU32, u32, AtomicU32::zeros);
 link!(AtomicU64, u64, |length| std::iter::repeat_with(AtomicU64::default).take(length).collect());
 
-/// Words of a set whose objects one thread follows before another may take the next ones.
-const WORDS: usize = parallel::PART / 64;
-
 impl<L: Link> Links<L> {
     fn of(
         heap: &Heap<'_>,
@@ -198,27 +194,19 @@ impl<L: Link> Marks for Links<L> {
     }
 
     fn follow_all(&mut self, heap: &Heap<'_>, objects: &[u64]) -> Option<Frontier> {
-        let next: Vec<AtomicU64> = objects.iter().map(|_| AtomicU64::default()).collect();
         let (references, links) = (&heap.references, &*self);
-        parallel::for_each((0..objects.len()).step_by(WORDS), |first| {
-            let words = objects[first..].iter().copied().take(WORDS);
-            for object in SetBits::of(first * 64, words) {
-                for row in references.range(ObjectId(object as u32)) {
-                    let target = references.target[row];
-                    if links.reached.contains(target) || references.is_weak(row) {
-                        continue;
-                    }
-                    let (word, bit) = (&next[target.index() / 64], 1 << (target.index() % 64));
-                    if word.load(Relaxed) & bit == 0 {
-                        word.fetch_or(bit, Relaxed);
-                    }
-                    if let Some(link) = links.link(target) {
-                        link.set_if_first(row);
-                    }
+        let next = next_level(objects, |object, next| {
+            for row in references.range(object) {
+                let target = references.target[row];
+                if links.reached.contains(target) || references.is_weak(row) {
+                    continue;
+                }
+                next.add(target);
+                if let Some(link) = links.link(target) {
+                    link.set_if_first(row);
                 }
             }
         });
-        let next: Vec<u64> = next.into_iter().map(AtomicU64::into_inner).collect();
         self.reached.insert_all(&next);
         Some(Frontier::of_bits(next, heap.len(), |few| self.in_order(few)))
     }

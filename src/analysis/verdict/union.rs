@@ -6,8 +6,9 @@
 use super::Surveyed;
 use super::partition::Partition;
 use super::scene::Scene;
-use crate::analysis::flood::{ALL, Flood, Ground, NOTHING, Objects};
+use crate::analysis::flood::{ALL, Flood, Ground, NOTHING, Objects, reach};
 use crate::analysis::made_up::MadeUp;
+use crate::analysis::object_set::ObjectSet;
 use crate::analysis::regions::Regions;
 use crate::analysis::threads::by_stack;
 use crate::model::heap::ObjectId;
@@ -65,29 +66,25 @@ impl<'s> Owners<'s> {
         }
     }
 
-    /// The holder of each node: [`ALL`], or the number of a group and 1.
+    /// The number of the group, and 1, that holds each node. [`NOTHING`] for nodes that roots reach without
+    /// the groups, [`ALL`] for those that several groups hold.
     fn flood(&self, scene: &Scene<'_, '_>, ground: &impl Ground, groups: &[&[u32]]) -> Vec<u32> {
-        let mut kept = vec![false; ground.len()];
         let nodes = |group: &[u32]| {
             let objects = group.iter().filter_map(|number| scene.object(*number));
             objects.filter_map(|object| ground.node(object)).collect::<Vec<u32>>()
         };
         let members: Vec<Vec<u32>> = groups.iter().map(|group| nodes(group)).collect();
-        members.iter().flatten().for_each(|node| kept[*node as usize] = true);
-        let closed = Closed { ground, kept: &kept };
-        let mut flood = Flood::new(&closed, |_| ALL);
+        let mut closed = ObjectSet::none(ground.len());
+        members.iter().flatten().for_each(|node| _ = closed.insert(ObjectId(*node)));
         let (heap, graph) = (scene.heap(), scene.survey.graph);
         let starts = graph.starts().iter().copied();
         let roots =
             heap.roots.iter().map(|root| root.object).filter(|root| self.made_up.is_held(*root));
         let made_up = self.made_up.list.iter().flat_map(|object| graph.targets(*object));
-        for object in starts.chain(roots).chain(made_up) {
-            if closed.node(object).is_some_and(|node| !kept[node as usize]) {
-                flood.reach(object, ALL);
-            }
-        }
-        // What these reach, the groups leave alone.
-        flood.follow();
+        let starts = starts.chain(roots).chain(made_up);
+        reach(ground, starts.filter_map(|object| ground.node(object)), &mut closed);
+        let rest = Closed { ground, closed: &closed };
+        let mut flood = Flood::new(&rest, |_| ALL);
         for (group, members) in (1..).zip(&members) {
             members.iter().for_each(|node| flood.start(*node, group));
         }
@@ -147,7 +144,7 @@ fn add(bytes: &mut [u64], holder: u32, own: u64) {
 /// A graph without the edges that lead to some nodes.
 struct Closed<'g, G> {
     ground: &'g G,
-    kept: &'g [bool],
+    closed: &'g ObjectSet,
 }
 
 impl<G: Ground> Ground for Closed<'_, G> {
@@ -162,7 +159,7 @@ impl<G: Ground> Ground for Closed<'_, G> {
     #[inline]
     fn for_each_target(&self, node: u32, mut each: impl FnMut(u32)) {
         self.ground.for_each_target(node, |target| {
-            if !self.kept[target as usize] {
+            if !self.closed.contains(ObjectId(target)) {
                 each(target);
             }
         });
@@ -199,6 +196,7 @@ mod tests {
     use crate::model::heap::{Heap, Ids, Label, Root, RootKind, TypeKind};
     use crate::model::names::Names;
     use proptest::prelude::*;
+    use rustc_hash::FxHashSet;
 
     fn heap(edges: &[Vec<u32>], roots: &[u32]) -> Heap<'static> {
         let mut builder = HeapBuilder::with_capacity(0, 0);
@@ -213,32 +211,41 @@ mod tests {
         builder.finish(Ids::Rows(0), None)
     }
 
-    /// Bytes of the live objects that the roots do not reach without the members.
-    fn naive(
-        heap: &Heap<'_>,
-        graph: &Graph<'_>,
-        tree: &DominatorTree,
-        members: &[ObjectId],
-    ) -> u64 {
-        let mut reached = vec![false; heap.len()];
-        let mut open: Vec<ObjectId> = graph.starts().to_vec();
+    /// The objects that some objects lead to without any of `closed`.
+    fn led_to(graph: &Graph<'_>, from: &[ObjectId], closed: &[ObjectId]) -> FxHashSet<ObjectId> {
+        let mut found = FxHashSet::default();
+        let mut open = from.to_vec();
         while let Some(object) = open.pop() {
-            if !members.contains(&object) && !std::mem::replace(&mut reached[object.index()], true)
-            {
-                open.extend(graph.targets(object));
+            if found.insert(object) {
+                open.extend(graph.targets(object).filter(|target| !closed.contains(target)));
             }
         }
-        let lost =
-            heap.objects().filter(|object| tree.is_live(*object) && !reached[object.index()]);
-        lost.map(|object| heap.shallow_bytes(object)).sum()
+        found
+    }
+
+    /// Bytes of the objects that the roots do not reach without the members of any group, and the members
+    /// of one group only do.
+    fn naive(heap: &Heap<'_>, graph: &Graph<'_>, groups: &[Vec<ObjectId>; 2]) -> [u64; 2] {
+        let members = groups.concat();
+        let starts = graph.starts().iter().copied().filter(|start| !members.contains(start));
+        let of_roots = led_to(graph, &starts.collect::<Vec<_>>(), &members);
+        let held = groups.each_ref().map(|group| led_to(graph, group, &members));
+        [0, 1].map(|group| {
+            let own = held[group].difference(&held[1 - group]);
+            own.filter(|object| !of_roots.contains(object))
+                .map(|object| heap.own_bytes(*object))
+                .sum()
+        })
     }
 
     proptest! {
         #[test]
         fn a_group_holds_what_is_lost_without_it(
-            edges in prop::collection::vec(prop::collection::vec(0_u32..30, 0..3), 30),
+            edges in (30_u32..600).prop_flat_map(|objects| {
+                prop::collection::vec(prop::collection::vec(0..objects, 0..4), objects as usize)
+            }),
             roots in prop::collection::vec(0_u32..30, 1..6),
-            chosen in prop::collection::vec(any::<bool>(), 30),
+            chosen in prop::collection::vec(0..9_usize, 600),
             regions: bool,
         ) {
             let heap = heap(&edges, &roots);
@@ -251,11 +258,15 @@ mod tests {
             if !regions {
                 owners.regions = None;
             }
-            let is_chosen = |number: &&u32| chosen[scene.object(**number).unwrap().index()];
-            let members: Vec<u32> = partition.tops.iter().filter(is_chosen).copied().collect();
-            let objects: Vec<ObjectId> = members.iter().filter_map(|top| scene.object(*top)).collect();
-            let bytes = owners.bytes(&scene, &[&members], &partition);
-            prop_assert_eq!(bytes[0], naive(&heap, &graph, &tree, &objects));
+            // Few owners are members, so that roots reach many objects without them.
+            let object = |number: u32| scene.object(number).unwrap();
+            let members = [0, 1].map(|group| {
+                let tops = partition.tops.iter().copied();
+                tops.filter(|top| chosen[object(*top).index()] == group).collect::<Vec<u32>>()
+            });
+            let objects = members.each_ref().map(|members| members.iter().map(|top| object(*top)).collect());
+            let bytes = owners.bytes(&scene, &members.each_ref().map(Vec::as_slice), &partition);
+            prop_assert_eq!(bytes, naive(&heap, &graph, &objects));
         }
     }
 }
