@@ -11,7 +11,7 @@ use crate::analysis::made_up::MadeUp;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::regions::Regions;
 use crate::analysis::threads::by_stack;
-use crate::model::heap::ObjectId;
+use crate::model::heap::{ObjectId, Root};
 
 /// The graph between the highest owners of a heap.
 pub(super) struct Owners<'s> {
@@ -116,11 +116,18 @@ impl<'s> Owners<'s> {
     ) -> Vec<u32> {
         let heap = scene.heap();
         let mut flood = Flood::new(ground, |_| ALL);
-        for root in heap.roots.iter().filter(|root| self.made_up.is_held(root.object)) {
-            let thread = root.thread.and_then(|thread| group_of.get(thread as usize));
-            flood.reach(root.object, thread.map_or(ALL, |group| group + 1));
+        let group = |root: &Root| {
+            let group = root.thread.and_then(|thread| group_of.get(thread as usize));
+            group.map_or(ALL, |group| group + 1)
+        };
+        // Other roots go first, so that threads skip the objects that these reach.
+        for of_threads in [false, true] {
+            let held = heap.roots.iter().filter(|root| self.made_up.is_held(root.object));
+            for root in held.filter(|root| of_threads == (group(root) != ALL)) {
+                flood.reach(root.object, group(root));
+            }
+            flood.follow();
         }
-        flood.follow();
         let targets =
             self.made_up.list.iter().flat_map(|object| scene.survey.graph.targets(*object));
         targets.for_each(|target| flood.reach_first(target, ALL));
@@ -193,7 +200,7 @@ mod tests {
     use crate::analysis::dominator_tree::DominatorTree;
     use crate::analysis::graph::Graph;
     use crate::model::builder::HeapBuilder;
-    use crate::model::heap::{Heap, Ids, Label, Root, RootKind, TypeKind};
+    use crate::model::heap::{Heap, Ids, Label, RootKind, TypeKind};
     use crate::model::names::Names;
     use proptest::prelude::*;
     use rustc_hash::FxHashSet;
