@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hasher;
+use std::iter;
 
 /// The minimum length of a block. Smaller ones are equal by chance: counters, flags.
 const LEAST_BLOCK: usize = 16;
@@ -62,6 +63,9 @@ pub struct Read {
     /// memory and counted as such.
     of_texts: Option<ObjectSet>,
 }
+
+/// The number of objects with repeated hashes that are compared together.
+const RUNS: usize = 1 << 12;
 
 /// The results of one pass over objects.
 #[derive(Default)]
@@ -187,6 +191,18 @@ fn without_most_unique(parts: Vec<Vec<Hashed>>) -> Vec<Hashed> {
     parallel::joined(parallel::map(parts, kept))
 }
 
+/// Divides sorted objects into parts, none of which ends between objects with one hash.
+fn whole_runs(objects: &[Hashed]) -> impl Iterator<Item = &[Hashed]> {
+    let mut rest = objects;
+    iter::from_fn(move || {
+        let last = rest.get(RUNS.min(rest.len()).checked_sub(1)?)?.hash();
+        let end = rest.partition_point(|object| object.hash() <= last);
+        let (part, others) = rest.split_at(end);
+        rest = others;
+        Some(part)
+    })
+}
+
 impl Contents {
     /// Selects live texts and blocks that are not in `claimed`, and finds the copies.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree, claimed: &ObjectSet, read: Read) -> Self {
@@ -198,18 +214,23 @@ impl Contents {
         let counts = |object: ObjectId| {
             tree.is_live(object) && !claimed.contains(object) && !is_memory(object)
         };
-        let Scan { mut texts, mut blocks, mut zeros, mut tails } = found;
-        let equal_of = |objects: &mut Vec<Hashed>| {
-            objects.retain(|object| counts(object.object()));
-            let runs = objects.chunk_by(|a, b| a.hash() == b.hash()).filter(|run| run.len() > 1);
-            let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
-            Grouped::of(heap, tree, values)
+        let Scan { texts, blocks, mut zeros, mut tails } = found;
+        let equal_of = |objects: &[Hashed]| {
+            let parts = parallel::map(whole_runs(objects), |part| {
+                let objects = part.iter().copied().filter(|object| counts(object.object()));
+                let objects: Vec<Hashed> = objects.collect();
+                let runs = objects.chunk_by(|a, b| a.hash() == b.hash());
+                let runs = runs.filter(|run| run.len() > 1);
+                let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
+                Grouped::of(heap, tree, values)
+            });
+            Grouped::joined(parts)
         };
         let (texts, (mut blocks, mut all_zero)) = parallel::join(
-            || equal_of(&mut texts),
+            || equal_of(&texts),
             || {
                 zeros.retain(|object| counts(object.object()));
-                (equal_of(&mut blocks), equal_zeros(heap, tree, &zeros))
+                (equal_of(&blocks), equal_zeros(heap, tree, &zeros))
             },
         );
         tails.retain(|(object, _)| counts(*object));
@@ -230,14 +251,14 @@ impl Contents {
 /// Objects with equal values.
 #[derive(Default)]
 struct Grouped {
-    /// A group for each value, those that waste most first.
+    /// A group for each value.
     groups: Vec<Copies>,
     /// The objects of all groups, except the largest of each.
     copies: Vec<ObjectId>,
 }
 
 impl Grouped {
-    /// Finds the copies among objects with equal values, which are not zeros.
+    /// Finds the copies among objects with equal values, which are not zeros, in the order of the values.
     fn of(
         heap: &Heap<'_>,
         tree: &DominatorTree,
@@ -259,8 +280,16 @@ impl Grouped {
                 is_zero: false,
             });
         }
-        groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
         Self { groups, copies }
+    }
+
+    /// Joins parts with different values. Those that waste most come first.
+    fn joined(parts: Vec<Self>) -> Self {
+        let (groups, copies): (Vec<_>, Vec<_>) =
+            parts.into_iter().map(|part| (part.groups, part.copies)).unzip();
+        let mut groups = parallel::joined(groups);
+        groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
+        Self { groups, copies: parallel::joined(copies) }
     }
 }
 
@@ -443,6 +472,18 @@ mod tests {
             found.sort_unstable();
             assert!(kept == found, "{objects} objects");
         }
+    }
+
+    #[test]
+    fn objects_with_one_hash_are_compared_together() {
+        for run in [1, 2, 7, 1000, 10_000] {
+            let objects: Vec<Hashed> =
+                (0..20_000).map(|at| Hashed::with(at / run, ObjectId(at))).collect();
+            let parts: Vec<&[Hashed]> = whole_runs(&objects).collect();
+            assert!(parts.concat() == objects);
+            assert!(parts.is_sorted_by(|a, b| a.last().unwrap().hash() < b[0].hash()));
+        }
+        assert!(whole_runs(&[]).next().is_none());
     }
 
     #[test]
