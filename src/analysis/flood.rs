@@ -4,9 +4,11 @@ use super::frontier::{Frontier, next_level};
 use super::graph::Graph;
 use super::made_up::MadeUp;
 use super::object_set::ObjectSet;
+use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use crate::parallel;
 use crate::plain::Plain;
+use std::iter;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -117,22 +119,20 @@ pub(super) fn reach(
             continue;
         }
         let mut next = Frontier::new(ground.len());
-        follow_few(ground, level, |_, target| {
-            if reached.insert(target) {
-                next.push(target);
-            }
+        follow_few(ground, level, |node| {
+            ground.for_each_target(node.0, |target| {
+                if reached.insert(ObjectId(target)) {
+                    next.push(ObjectId(target));
+                }
+            });
         });
         level = next;
     }
 }
 
-/// Calls `each` with the edges of a few nodes.
-fn follow_few(ground: &impl Ground, nodes: Frontier, mut each: impl FnMut(ObjectId, ObjectId)) {
-    nodes.for_each(
-        |node| ground.prefetch(node.0),
-        |node| ground.prefetch_targets(node.0),
-        |node| ground.for_each_target(node.0, |target| each(node, ObjectId(target))),
-    );
+/// Calls `each` with a few nodes, whose edges it follows.
+fn follow_few(ground: &impl Ground, nodes: Frontier, each: impl FnMut(ObjectId)) {
+    nodes.for_each(|node| ground.prefetch(node.0), |node| ground.prefetch_targets(node.0), each);
 }
 
 /// A flood from several holders at once. Where two meet, the narrowest holder that includes both
@@ -140,60 +140,75 @@ fn follow_few(ground: &impl Ground, nodes: Frontier, mut each: impl FnMut(Object
 ///
 /// Holders form a tree: each is part of a wider one, [`ALL`] at the top. A wider holder has a
 /// larger number than its parts. The holder of an object only ever becomes wider, so the work is at
-/// most the graph times the depth of the tree.
+/// most the graph times the depth of the tree. It is little more than the graph, as the widest holders go
+/// first: in a mesh, most objects are held by all roots in the end.
 pub(super) struct Flood<'g, G, F> {
     ground: &'g G,
     wider: F,
     /// The holder of each node.
     holder: Vec<AtomicU32>,
-    /// Nodes whose holder has changed since their edges were followed.
-    pending: Frontier,
+    /// Nodes whose holder has changed since their edges were followed, by the number of steps from that
+    /// holder to [`ALL`], or [`MOST_STEPS`].
+    pending: [Frontier; MOST_STEPS + 1],
 }
+
+/// Holders that are more steps from [`ALL`] go together.
+const MOST_STEPS: usize = 2;
 
 impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
     /// Creates a flood that has reached nothing. `wider` returns the holder that contains a holder.
     pub(super) fn new(ground: &'g G, wider: F) -> Self {
-        let (holder, pending) = (AtomicU32::zeros(ground.len()), Frontier::new(ground.len()));
-        Self { ground, wider, holder, pending }
+        let pending = std::array::from_fn(|_| Frontier::new(ground.len()));
+        Self { ground, wider, holder: AtomicU32::zeros(ground.len()), pending }
     }
 
     /// Passes holders on until nothing changes any more. The order does not matter, because holders
     /// only become wider, so all threads follow the edges of many nodes.
     pub(super) fn follow(&mut self) {
-        while !self.pending.is_empty() {
-            let level = std::mem::replace(&mut self.pending, Frontier::new(0));
-            self.pending = match level.bits() {
-                Some(nodes) => self.follow_many(nodes),
-                None => self.follow_few(level),
-            };
+        while let Some(steps) = self.pending.iter().position(|nodes| !nodes.is_empty()) {
+            let none = Frontier::new(self.holder.len());
+            let level = std::mem::replace(&mut self.pending[steps], none);
+            if let Some(nodes) = level.bits() {
+                let next = next_level(nodes, |node, next| {
+                    self.pass_on(node, steps, |target, _| next.add(target));
+                });
+                for node in SetBits::of(0, next.into_iter()) {
+                    let steps = self.steps(self.holder[node].load(Relaxed));
+                    self.pending[steps].push(ObjectId(node as u32));
+                }
+                continue;
+            }
+            let mut pending =
+                std::mem::replace(&mut self.pending, [0; MOST_STEPS + 1].map(Frontier::new));
+            follow_few(self.ground, level, |node| {
+                self.pass_on(node, steps, |target, holder| {
+                    pending[self.steps(holder)].push(target);
+                });
+            });
+            self.pending = pending;
         }
     }
 
-    fn follow_many(&self, nodes: &[u64]) -> Frontier {
-        let next = next_level(nodes, |node, next| {
-            self.ground.for_each_target(node.0, |target| {
-                if self.pass_on(node, ObjectId(target)) {
-                    next.add(ObjectId(target));
-                }
-            });
-        });
-        Frontier::in_order(next, self.holder.len())
-    }
-
-    fn follow_few(&self, nodes: Frontier) -> Frontier {
-        let mut next = Frontier::new(self.holder.len());
-        follow_few(self.ground, nodes, |node, target| {
-            if self.pass_on(node, target) {
-                next.push(target);
+    /// Passes the holder of a node on, unless it has become wider and is passed on as such. Calls `changed`
+    /// with the nodes whose holder this changes, and their new holder.
+    #[inline]
+    fn pass_on(&self, node: ObjectId, steps: usize, mut changed: impl FnMut(ObjectId, u32)) {
+        let holder = self.holder[node.index()].load(Relaxed);
+        if self.steps(holder) != steps {
+            return;
+        }
+        self.ground.for_each_target(node.0, |target| {
+            if let Some(holder) = self.widen(target, holder) {
+                changed(ObjectId(target), holder);
             }
         });
-        next
     }
 
-    /// Passes the holder of a node on to another one. Returns whether that changed the other one's holder.
+    /// The number of steps from a holder to [`ALL`].
     #[inline]
-    fn pass_on(&self, from: ObjectId, to: ObjectId) -> bool {
-        self.widen(to.0, self.holder[from.index()].load(Relaxed))
+    fn steps(&self, holder: u32) -> usize {
+        let wider = iter::successors(Some(holder), |holder| Some((self.wider)(*holder)));
+        wider.take(MOST_STEPS).take_while(|holder| *holder != ALL).count()
     }
 
     /// Reaches an object from a holder, unless it is synthetic.
@@ -224,24 +239,30 @@ impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
     }
 
     fn reach_node(&mut self, node: u32, holder: u32) {
-        if self.widen(node, holder) {
-            self.pending.push(ObjectId(node));
+        if let Some(holder) = self.widen(node, holder) {
+            self.pending[self.steps(holder)].push(ObjectId(node));
         }
     }
 
-    /// Widens the holder of a node to one that contains another one. Returns whether that changed it.
+    /// Widens the holder of a node to one that contains another one. Returns the wider one, if it is
+    /// another than before.
     #[inline]
-    fn widen(&self, node: u32, holder: u32) -> bool {
+    fn widen(&self, node: u32, holder: u32) -> Option<u32> {
         let place = &self.holder[node as usize];
-        let wider = |known| {
-            let both = match known {
-                ALL => ALL,
-                known if known == holder => known,
-                known => self.both(known, holder),
-            };
-            (both != known).then_some(both)
-        };
-        place.try_update(Relaxed, Relaxed, wider).is_ok()
+        let mut known = place.load(Relaxed);
+        loop {
+            if known == ALL || known == holder {
+                return None;
+            }
+            let both = self.both(known, holder);
+            if both == known {
+                return None;
+            }
+            match place.compare_exchange_weak(known, both, Relaxed, Relaxed) {
+                Ok(_) => return Some(both),
+                Err(other) => known = other,
+            }
+        }
     }
 
     fn both(&self, mut a: u32, mut b: u32) -> u32 {
