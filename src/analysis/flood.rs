@@ -96,7 +96,8 @@ impl Ground for Objects<'_, '_> {
     }
 }
 
-/// Adds the nodes to which edges lead from some nodes to those in `reached`, through which no way leads.
+/// Adds nodes to `reached`, and all to which edges lead from them. Edges to nodes that are there already are
+/// not followed.
 pub(super) fn reach(
     ground: &impl Ground,
     from: impl Iterator<Item = u32>,
