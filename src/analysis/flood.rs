@@ -2,8 +2,8 @@
 
 use super::frontier::{Frontier, next_level};
 use super::graph::Graph;
+use super::live::Edges;
 use super::made_up::MadeUp;
-use super::object_set::ObjectSet;
 use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use crate::parallel;
@@ -17,23 +17,11 @@ pub(super) const NOTHING: u32 = 0;
 /// The widest holder: all roots together.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// The graph of a flood: nodes with edges. Each node represents objects with one holder. Synthetic
-/// objects have no node, because roots name their targets.
-pub(super) trait Ground: Sync {
-    /// The number of nodes.
-    fn len(&self) -> usize;
-
+/// The graph of a flood. Each node represents objects with one holder. Synthetic objects have no node,
+/// because roots name their targets.
+pub(super) trait Ground: Edges {
     /// The node of an object to which a root or a synthetic object refers.
     fn node(&self, object: ObjectId) -> Option<u32>;
-
-    /// Calls `each` with the nodes to which the edges of a node lead.
-    fn for_each_target(&self, node: u32, each: impl FnMut(u32));
-
-    /// Prefetches the position of the edges of a node.
-    fn prefetch(&self, node: u32);
-
-    /// Prefetches the edges of a node, whose position should have been prefetched.
-    fn prefetch_targets(&self, node: u32);
 
     /// Calls `each` with the objects whose holder, which is that of their node, is neither
     /// [`NOTHING`] nor [`ALL`], and this holder.
@@ -53,14 +41,9 @@ pub(super) struct Objects<'g, 'h> {
     pub(super) made_up: &'g MadeUp,
 }
 
-impl Ground for Objects<'_, '_> {
+impl Edges for Objects<'_, '_> {
     fn len(&self) -> usize {
         self.graph.len()
-    }
-
-    #[inline]
-    fn node(&self, object: ObjectId) -> Option<u32> {
-        (!self.made_up.contains(object)).then_some(object.0)
     }
 
     #[inline]
@@ -74,6 +57,13 @@ impl Ground for Objects<'_, '_> {
 
     fn prefetch_targets(&self, node: u32) {
         self.graph.prefetch_targets(ObjectId(node));
+    }
+}
+
+impl Ground for Objects<'_, '_> {
+    #[inline]
+    fn node(&self, object: ObjectId) -> Option<u32> {
+        (!self.made_up.contains(object)).then_some(object.0)
     }
 
     fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
@@ -96,46 +86,6 @@ impl Ground for Objects<'_, '_> {
     }
 }
 
-/// Adds nodes to `reached`, and all to which edges lead from them. Edges to nodes that are there already are
-/// not followed.
-pub(super) fn reach(
-    ground: &impl Ground,
-    from: impl Iterator<Item = u32>,
-    reached: &mut ObjectSet,
-) {
-    let mut level = Frontier::new(ground.len());
-    from.map(ObjectId).filter(|node| reached.insert(*node)).for_each(|node| level.push(node));
-    while !level.is_empty() {
-        if let Some(nodes) = level.bits() {
-            let known = &*reached;
-            let next = next_level(nodes, |node, next| {
-                ground.for_each_target(node.0, |target| {
-                    if !known.contains(ObjectId(target)) {
-                        next.add(ObjectId(target));
-                    }
-                });
-            });
-            reached.insert_all(&next);
-            level = Frontier::in_order(next, ground.len());
-            continue;
-        }
-        let mut next = Frontier::new(ground.len());
-        follow_few(ground, level, |node| {
-            ground.for_each_target(node.0, |target| {
-                if reached.insert(ObjectId(target)) {
-                    next.push(ObjectId(target));
-                }
-            });
-        });
-        level = next;
-    }
-}
-
-/// Calls `each` with a few nodes, whose edges it follows.
-fn follow_few(ground: &impl Ground, nodes: Frontier, each: impl FnMut(ObjectId)) {
-    nodes.for_each(|node| ground.prefetch(node.0), |node| ground.prefetch_targets(node.0), each);
-}
-
 /// A flood from several holders at once. Where two meet, the narrowest holder that includes both
 /// goes on.
 ///
@@ -156,7 +106,7 @@ pub(super) struct Flood<'g, G, F> {
 /// Holders that are more steps from [`ALL`] go together.
 const MOST_STEPS: usize = 2;
 
-impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
+impl<'g, G: Edges, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
     /// Creates a flood that has reached nothing. `wider` returns the holder that contains a holder.
     pub(super) fn new(ground: &'g G, wider: F) -> Self {
         let pending = std::array::from_fn(|_| Frontier::new(ground.len()));
@@ -181,7 +131,7 @@ impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
             }
             let mut pending =
                 std::mem::replace(&mut self.pending, [0; MOST_STEPS + 1].map(Frontier::new));
-            follow_few(self.ground, level, |node| {
+            self.ground.for_each_node(level, |node| {
                 self.pass_on(node, steps, |target, holder| {
                     pending[self.steps(holder)].push(target);
                 });
@@ -212,34 +162,13 @@ impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
         wider.take(MOST_STEPS).take_while(|holder| *holder != ALL).count()
     }
 
-    /// Reaches an object from a holder, unless it is synthetic.
-    pub(super) fn reach(&mut self, object: ObjectId, holder: u32) {
-        if let Some(node) = self.ground.node(object) {
-            self.reach_node(node, holder);
-        }
-    }
-
-    /// Reaches a node from a holder.
-    pub(super) fn start(&mut self, node: u32, holder: u32) {
-        self.reach_node(node, holder);
-    }
-
     /// The holder of each node.
     pub(super) fn holders(self) -> Vec<u32> {
         AtomicU32::plain(self.holder)
     }
 
-    /// Reaches an object that has no holder yet, and all objects that it leads to.
-    pub(super) fn reach_first(&mut self, object: ObjectId, holder: u32) {
-        if let Some(node) = self.ground.node(object)
-            && self.holder[node as usize].load(Relaxed) == NOTHING
-        {
-            self.reach_node(node, holder);
-            self.follow();
-        }
-    }
-
-    fn reach_node(&mut self, node: u32, holder: u32) {
+    /// Reaches a node from a holder.
+    pub(super) fn start(&mut self, node: u32, holder: u32) {
         if let Some(holder) = self.widen(node, holder) {
             self.pending[self.steps(holder)].push(ObjectId(node));
         }
@@ -275,6 +204,25 @@ impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
         }
         a
     }
+}
+
+impl<G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'_, G, F> {
+    /// Reaches an object from a holder, unless it is synthetic.
+    pub(super) fn reach(&mut self, object: ObjectId, holder: u32) {
+        if let Some(node) = self.ground.node(object) {
+            self.start(node, holder);
+        }
+    }
+
+    /// Reaches an object that has no holder yet, and all objects that it leads to.
+    pub(super) fn reach_first(&mut self, object: ObjectId, holder: u32) {
+        if let Some(node) = self.ground.node(object)
+            && self.holder[node as usize].load(Relaxed) == NOTHING
+        {
+            self.start(node, holder);
+            self.follow();
+        }
+    }
 
     /// Calls `each` with the objects that some roots but not all together hold, and their holder.
     pub(super) fn for_each_held(self, each: impl FnMut(ObjectId, u32)) {
@@ -286,6 +234,8 @@ impl<'g, G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::live::reach;
+    use crate::analysis::object_set::ObjectSet;
     use crate::model::builder::HeapBuilder;
     use crate::model::heap::{Heap, Ids, Label, Root, RootKind, TypeKind};
     use crate::model::names::Names;

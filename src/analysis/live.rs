@@ -1,8 +1,9 @@
-//! Reachability from the roots.
+//! Reachability.
 
-use super::frontier::Frontier;
+use super::frontier::{Frontier, next_level};
 use super::graph::Graph;
 use super::object_set::ObjectSet;
+use crate::model::heap::ObjectId;
 
 /// Returns the objects that the roots reach over strong references.
 ///
@@ -10,17 +11,76 @@ use super::object_set::ObjectSet;
 /// are.
 pub fn live(graph: &Graph<'_>) -> ObjectSet {
     let mut live = ObjectSet::none(graph.len());
-    let mut next = Frontier::new(graph.len());
-    graph.starts().iter().filter(|start| live.insert(**start)).for_each(|start| next.push(*start));
-    while !next.is_empty() {
-        let level = std::mem::replace(&mut next, Frontier::new(graph.len()));
-        level.for_each_object(graph.references, |object| {
-            for target in graph.targets(object) {
-                if live.insert(target) {
-                    next.push(target);
-                }
-            }
-        });
-    }
+    reach(graph, graph.starts().iter().map(|start| start.0), &mut live);
     live
+}
+
+/// Nodes, from 0, with edges to others. The objects of a heap are such nodes.
+pub(super) trait Edges: Sync {
+    /// The number of nodes.
+    fn len(&self) -> usize;
+
+    /// Calls `each` with the nodes to which the edges of a node lead.
+    fn for_each_target(&self, node: u32, each: impl FnMut(u32));
+
+    /// Prefetches the position of the edges of a node.
+    fn prefetch(&self, node: u32);
+
+    /// Prefetches the edges of a node, whose position should have been prefetched.
+    fn prefetch_targets(&self, node: u32);
+
+    /// Calls `each`, which follows their edges, with the nodes of a level.
+    fn for_each_node(&self, level: Frontier, each: impl FnMut(ObjectId)) {
+        level.for_each(|node| self.prefetch(node.0), |node| self.prefetch_targets(node.0), each);
+    }
+}
+
+impl Edges for Graph<'_> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn for_each_target(&self, node: u32, mut each: impl FnMut(u32)) {
+        self.targets(ObjectId(node)).for_each(|target| each(target.0));
+    }
+
+    fn prefetch(&self, node: u32) {
+        self.prefetch(ObjectId(node));
+    }
+
+    fn prefetch_targets(&self, node: u32) {
+        self.prefetch_targets(ObjectId(node));
+    }
+}
+
+/// Adds nodes to `reached`, and all to which edges lead from them. Edges to nodes that are there already are
+/// not followed. All threads follow the edges of many nodes.
+pub(super) fn reach(edges: &impl Edges, from: impl Iterator<Item = u32>, reached: &mut ObjectSet) {
+    let mut level = Frontier::new(edges.len());
+    from.map(ObjectId).filter(|node| reached.insert(*node)).for_each(|node| level.push(node));
+    while !level.is_empty() {
+        if let Some(nodes) = level.bits() {
+            let known = &*reached;
+            let next = next_level(nodes, |node, next| {
+                edges.for_each_target(node.0, |target| {
+                    if !known.contains(ObjectId(target)) {
+                        next.add(ObjectId(target));
+                    }
+                });
+            });
+            reached.insert_all(&next);
+            level = Frontier::in_order(next, edges.len());
+            continue;
+        }
+        let mut next = Frontier::new(edges.len());
+        edges.for_each_node(level, |node| {
+            edges.for_each_target(node.0, |target| {
+                if reached.insert(ObjectId(target)) {
+                    next.push(ObjectId(target));
+                }
+            });
+        });
+        level = next;
+    }
 }

@@ -4,6 +4,7 @@ use super::buckets::Buckets;
 use super::dominators::Dominators;
 use super::flood::{ALL, Ground, NOTHING};
 use super::graph::Graph;
+use super::live::Edges;
 use super::made_up::MadeUp;
 use super::object_set::{ObjectSet, Ranked};
 use super::prefetch::AHEAD;
@@ -198,16 +199,9 @@ impl Regions<'_> {
     }
 }
 
-impl Ground for Regions<'_> {
+impl Edges for Regions<'_> {
     fn len(&self) -> usize {
         self.places
-    }
-
-    fn node(&self, object: ObjectId) -> Option<u32> {
-        // One less than the place of the next number, because the top object is part of its region.
-        let next = ObjectId(self.dominators.number(object)? + 1);
-        let region = self.tops.place(next) - 1;
-        (!self.made_up.contains(ObjectId(region))).then_some(region)
     }
 
     #[inline]
@@ -221,6 +215,15 @@ impl Ground for Regions<'_> {
 
     fn prefetch_targets(&self, node: u32) {
         self.edges.prefetch_items(node);
+    }
+}
+
+impl Ground for Regions<'_> {
+    fn node(&self, object: ObjectId) -> Option<u32> {
+        // One less than the place of the next number, because the top object is part of its region.
+        let next = ObjectId(self.dominators.number(object)? + 1);
+        let region = self.tops.place(next) - 1;
+        (!self.made_up.contains(ObjectId(region))).then_some(region)
     }
 
     fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {

@@ -1,8 +1,8 @@
 //! All objects of some types taken together: their sums, and the memory that only they keep alive.
 
 use super::dominator_tree::DominatorTree;
-use super::frontier::Frontier;
 use super::graph::Graph;
+use super::live::reach;
 use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use crate::model::sum::Sum;
@@ -94,21 +94,14 @@ fn retained(
     tree: &DominatorTree,
     is_removed: &impl Fn(ObjectId) -> bool,
 ) -> u64 {
-    let mut reached = ObjectSet::none(heap.len());
-    let mut next = Frontier::new(heap.len());
-    let mut enter = |object: ObjectId, next: &mut Frontier| {
-        if !is_removed(object) && reached.insert(object) {
-            next.push(object);
-        }
+    let mut removed = ObjectSet::none(heap.len());
+    let objects = heap.objects().filter(|object| is_removed(*object));
+    objects.for_each(|object| _ = removed.insert(object));
+    let mut gone_or_reached = removed.clone();
+    reach(graph, graph.starts().iter().map(|start| start.0), &mut gone_or_reached);
+    let is_freed = |object: &ObjectId| {
+        tree.is_live(*object) && (removed.contains(*object) || !gone_or_reached.contains(*object))
     };
-    graph.starts().iter().for_each(|start| enter(*start, &mut next));
-    while !next.is_empty() {
-        let level = std::mem::replace(&mut next, Frontier::new(heap.len()));
-        level.for_each_object(graph.references, |object| {
-            graph.targets(object).for_each(|target| enter(target, &mut next));
-        });
-    }
-    let is_freed = |object: &ObjectId| tree.is_live(*object) && !reached.contains(*object);
     let shallow = heap
         .objects()
         .filter(is_freed)

@@ -6,7 +6,8 @@
 use super::Surveyed;
 use super::partition::Partition;
 use super::scene::Scene;
-use crate::analysis::flood::{ALL, Flood, Ground, NOTHING, Objects, reach};
+use crate::analysis::flood::{ALL, Flood, Ground, NOTHING, Objects};
+use crate::analysis::live::{Edges, reach};
 use crate::analysis::made_up::MadeUp;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::regions::Regions;
@@ -154,13 +155,9 @@ struct Closed<'g, G> {
     closed: &'g ObjectSet,
 }
 
-impl<G: Ground> Ground for Closed<'_, G> {
+impl<G: Edges> Edges for Closed<'_, G> {
     fn len(&self) -> usize {
         self.ground.len()
-    }
-
-    fn node(&self, object: ObjectId) -> Option<u32> {
-        self.ground.node(object)
     }
 
     #[inline]
@@ -178,18 +175,6 @@ impl<G: Ground> Ground for Closed<'_, G> {
 
     fn prefetch_targets(&self, node: u32) {
         self.ground.prefetch_targets(node);
-    }
-
-    fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32)) {
-        self.ground.for_each_held(holder, each);
-    }
-
-    fn by_object<T: Copy + Default + Send>(
-        &self,
-        holder: &[u32],
-        of: impl Fn(u32) -> T + Sync,
-    ) -> Vec<T> {
-        self.ground.by_object(holder, of)
     }
 }
 
