@@ -174,8 +174,7 @@ impl<'g, G: Edges, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
         }
     }
 
-    /// Widens the holder of a node to one that contains another one. Returns the wider one, if it is
-    /// another than before.
+    /// Widens the holder of a node so that it includes `holder`. Returns the new one if that changed it.
     #[inline]
     fn widen(&self, node: u32, holder: u32) -> Option<u32> {
         let place = &self.holder[node as usize];

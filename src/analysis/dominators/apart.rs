@@ -144,7 +144,7 @@ impl<'g, 'h> Groups<'g, 'h> {
         let parts = parallel::map(parts, |next| self.settle(next));
         let again = parts.iter().fold(Again::default(), |all, part| all.and(part.again));
         let found: Vec<Vec<ObjectId>> = parts.into_iter().map(|part| part.found).collect();
-        Next { found: found.concat(), again }
+        Next { found: parallel::joined(found), again }
     }
 
     /// Follows the references of a part of a level.

@@ -64,9 +64,6 @@ pub struct Read {
     of_texts: Option<ObjectSet>,
 }
 
-/// The number of objects with repeated hashes that are compared together.
-const RUNS: usize = 1 << 12;
-
 /// The results of one pass over objects.
 #[derive(Default)]
 struct Scan {
@@ -191,11 +188,15 @@ fn without_most_unique(parts: Vec<Vec<Hashed>>) -> Vec<Hashed> {
     parallel::joined(parallel::map(parts, kept))
 }
 
+/// The least number of objects with repeated hashes that one thread compares before another may take the
+/// next ones.
+const COMPARED: usize = 1 << 12;
+
 /// Divides sorted objects into parts, none of which ends between objects with one hash.
 fn whole_runs(objects: &[Hashed]) -> impl Iterator<Item = &[Hashed]> {
     let mut rest = objects;
     iter::from_fn(move || {
-        let last = rest.get(RUNS.min(rest.len()).checked_sub(1)?)?.hash();
+        let last = rest.get(COMPARED.min(rest.len()).checked_sub(1)?)?.hash();
         let end = rest.partition_point(|object| object.hash() <= last);
         let (part, others) = rest.split_at(end);
         rest = others;
@@ -226,7 +227,7 @@ impl Contents {
             });
             Grouped::joined(parts)
         };
-        let (texts, (mut blocks, mut all_zero)) = parallel::join(
+        let (mut texts, (mut blocks, mut all_zero)) = parallel::join(
             || equal_of(&texts),
             || {
                 zeros.retain(|object| counts(object.object()));
@@ -236,7 +237,9 @@ impl Contents {
         tails.retain(|(object, _)| counts(*object));
         tails.sort_unstable_by_key(|(object, _)| *object);
         blocks.groups.append(&mut all_zero);
-        blocks.groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
+        for found in [&mut texts, &mut blocks] {
+            found.groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
+        }
         Self {
             texts: texts.groups,
             blocks: blocks.groups,
@@ -283,13 +286,10 @@ impl Grouped {
         Self { groups, copies }
     }
 
-    /// Joins parts with different values. Those that waste most come first.
+    /// Joins parts with different values.
     fn joined(parts: Vec<Self>) -> Self {
-        let (groups, copies): (Vec<_>, Vec<_>) =
-            parts.into_iter().map(|part| (part.groups, part.copies)).unzip();
-        let mut groups = parallel::joined(groups);
-        groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
-        Self { groups, copies: parallel::joined(copies) }
+        let (groups, copies) = parts.into_iter().map(|part| (part.groups, part.copies)).unzip();
+        Self { groups: parallel::joined(groups), copies: parallel::joined(copies) }
     }
 }
 
