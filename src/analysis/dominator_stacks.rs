@@ -54,8 +54,7 @@ pub fn of(
     counted: Counted,
 ) -> DominatorStacks {
     let mut tree = TypeTree::default();
-    let mut starts =
-        Starts::of(heap, RootGroups::of_dominators(heap, &Graph::of(heap), dominators));
+    let mut starts = Starts::of(heap, dominators);
     let mut node_of = vec![0u32; dominators.len() + 1];
     for (number, &object) in (1u32..).zip(dominators.order()) {
         let frame = starts.frame(object);
@@ -129,6 +128,7 @@ impl TypeTree {
 /// The first frames of stacks: isolates, groups of roots, and class loaders or libraries.
 struct Starts<'h, 'a> {
     heap: &'h Heap<'a>,
+    dominators: &'h Dominators,
     roots: RootGroups,
     owners: TypeOwners,
     isolates: Vec<ObjectId>,
@@ -151,11 +151,13 @@ enum Start {
 }
 
 impl<'h, 'a> Starts<'h, 'a> {
-    fn of(heap: &'h Heap<'a>, roots: RootGroups) -> Self {
+    fn of(heap: &'h Heap<'a>, dominators: &'h Dominators) -> Self {
+        let roots = RootGroups::of_dominators(heap, &Graph::of(heap), dominators);
         let (owners, isolates) = (TypeOwners::of(heap), heap.isolates());
         let first = (heap.types.len() + heap.classes.len()) as u32;
         Self {
             heap,
+            dominators,
             roots,
             owners,
             isolates,
@@ -186,7 +188,7 @@ impl<'h, 'a> Starts<'h, 'a> {
         if self.heap.is_made_up(object) {
             return path;
         }
-        let (start, is_divided) = match self.roots.holder(object) {
+        let (start, is_divided) = match self.roots.holder(self.dominators, object) {
             HeldBy::Group(group) => (Start::Group(group), false),
             HeldBy::Kind(kind) => (Start::Kind(kind), self.owners.divide()),
             HeldBy::Several | HeldBy::None => (Start::Several, self.owners.divide()),

@@ -15,7 +15,8 @@ use std::sync::OnceLock;
 /// more than 11 bytes for each live object, and 4 for each object of the heap.
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
-    pub(crate) dominators: Dominators,
+    /// The dominator of each object.
+    pub dominators: Dominators,
     pub(crate) retained: Retained,
     types: OnceLock<TypeIds>,
     /// Bytes of the objects that only represent roots.

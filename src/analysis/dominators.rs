@@ -105,11 +105,6 @@ impl Dominators {
         self.order.len()
     }
 
-    /// The number of objects of the heap, live or not.
-    pub(super) fn objects(&self) -> usize {
-        self.number.len()
-    }
-
     /// Live objects by number, from 1.
     pub fn order(&self) -> &[ObjectId] {
         &self.order

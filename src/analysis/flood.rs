@@ -6,7 +6,6 @@ use super::live::Edges;
 use super::made_up::MadeUp;
 use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
-use crate::parallel;
 use crate::plain::Plain;
 use std::iter;
 use std::sync::atomic::AtomicU32;
@@ -26,13 +25,6 @@ pub(super) trait Ground: Edges {
     /// Calls `each` with the objects whose holder, which is that of their node, is neither
     /// [`NOTHING`] nor [`ALL`], and this holder.
     fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32));
-
-    /// Converts the holder of each node to what `of` returns for the holder of each object.
-    fn by_object<T: Copy + Default + Send>(
-        &self,
-        holder: &[u32],
-        of: impl Fn(u32) -> T + Sync,
-    ) -> Vec<T>;
 }
 
 /// All objects of a graph, each a node.
@@ -71,18 +63,6 @@ impl Ground for Objects<'_, '_> {
         objects
             .filter(|(_, holder)| !matches!(*holder, NOTHING | ALL))
             .for_each(|(object, holder)| each(object, holder));
-    }
-
-    fn by_object<T: Copy + Default + Send>(
-        &self,
-        holder: &[u32],
-        of: impl Fn(u32) -> T + Sync,
-    ) -> Vec<T> {
-        parallel::column(holder.len(), |first, places| {
-            for (place, holder) in places.iter_mut().zip(&holder[first..]) {
-                *place = of(*holder);
-            }
-        })
     }
 }
 

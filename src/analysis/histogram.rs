@@ -1,13 +1,13 @@
 //! Objects, bytes and retained bytes by type or another group.
 
+mod by_root;
 mod groups;
 mod tops;
 
 use super::dominator_tree::{DominatorTree, Tree};
 use super::glob::TypeFilter;
-use super::root_groups::{HeldBy, RootGroups};
 use super::sites::SiteGroups;
-use crate::model::heap::{Heap, ObjectId, TypeKind, TypeSource};
+use crate::model::heap::{Heap, ObjectId, TypeSource};
 use crate::model::sum::Sum;
 use crate::parallel;
 use groups::Groups;
@@ -230,72 +230,6 @@ impl Histogram {
         );
         let mut histogram = Self::of_rows(rows.collect(), tree.map(|_| unreachable));
         histogram.whole.add_sum(&whole);
-        histogram
-    }
-
-    /// Groups the live objects by the group of roots that alone keeps them alive. Objects that
-    /// several groups of one kind reach are a row for each kind, such as `several threads`, and all
-    /// others are one, named `held by more than one root`, so that the rows add up to the live
-    /// heap.
-    pub fn by_root(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
-        Self::by_root_of_types(heap, tree, roots, &TypeFilter::default())
-    }
-
-    /// Like [`Histogram::by_root`], for the types that a filter selects.
-    pub fn by_root_of_types(
-        heap: &Heap<'_>,
-        tree: &impl Tree,
-        roots: &RootGroups,
-        filter: &TypeFilter,
-    ) -> Self {
-        let selected = filter.types(heap);
-        let several = roots.groups.len() + roots.kinds.len();
-        let (unreachable, others) = (several + 1, several + 2);
-        let mut sums = vec![Sum::default(); several + 3];
-        // The sum in which an object counts. Of other types, only the live ones do.
-        let index = |object| {
-            if !selected[heap.type_id(object).0 as usize] {
-                return tree.is_live(object).then_some(others);
-            }
-            Some(match roots.holder(object) {
-                HeldBy::Group(group) => group as usize,
-                HeldBy::Kind(kind) => roots.groups.len() + kind as usize,
-                HeldBy::Several => several,
-                // Synthetic objects are in no group: their references are the roots.
-                HeldBy::None if tree.is_live(object) => several,
-                HeldBy::None => unreachable,
-            })
-        };
-        let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
-        for object in heap.objects().filter(real) {
-            if let Some(index) = index(object) {
-                sums[index].add(heap.shallow.get(object.index()), 0);
-            }
-        }
-        for (object, bytes) in heap.external.iter().filter(|(object, _)| real(object)) {
-            if let Some(index) = index(*object) {
-                let sum = &mut sums[index].external_bytes;
-                *sum = sum.saturating_add(*bytes);
-            }
-        }
-        let (unreachable, others) = (sums[unreachable], sums[others]);
-        let named = roots
-            .groups
-            .iter()
-            .chain(&roots.kinds)
-            .map(|group| (group.name.clone(), group.kind.name().to_owned()));
-        let held_by_several = ("held by more than one root".to_owned(), String::new());
-        let rows =
-            named.chain([held_by_several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
-                name,
-                namespace,
-                source: TypeSource::None,
-                retained_bytes: Some(sum.bytes()),
-                estimate: None,
-                sum,
-            });
-        let mut histogram = Self::of_rows(rows.collect(), Some(unreachable));
-        histogram.whole.add_sum(&others);
         histogram
     }
 

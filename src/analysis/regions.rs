@@ -23,15 +23,21 @@ use std::ops::Range;
 /// and 8 for each edge while they are collected.
 pub(super) struct Regions<'d> {
     dominators: &'d Dominators,
+    tops: RegionTops,
+    /// The regions to which edges of each region lead, some of them several times.
+    edges: Buckets,
+}
+
+/// The top objects of regions.
+#[derive(Clone, Debug)]
+pub(super) struct RegionTops {
     /// The numbers of synthetic objects and of the top objects of regions. The numbers of a region
     /// follow that of its top object, so the place of a top object in this set is its region.
-    tops: Ranked,
+    numbers: Ranked,
     /// The number of places.
     places: usize,
     /// The places of synthetic objects, which are not regions.
     made_up: ObjectSet,
-    /// The regions to which edges of each region lead, some of them several times.
-    edges: Buckets,
 }
 
 /// With more than one region for this many live objects, regions save no work.
@@ -82,14 +88,14 @@ impl<'d> Regions<'d> {
         let heads = Targets::of(heads);
         let mut made_up = ObjectSet::none(place as usize);
         places.into_iter().for_each(|place| _ = made_up.insert(place));
-        let (tops, edges) = (Ranked::of(tops), Buckets::default());
-        let mut regions = Self { dominators, tops, places: place as usize, made_up, edges };
+        let tops = RegionTops { numbers: Ranked::of(tops), places: place as usize, made_up };
+        let mut regions = Self { dominators, tops, edges: Buckets::default() };
         let objects = graph.len() as u32;
         let blocks = parallel::map((0..objects).step_by(BLOCK as usize), |first| {
             let block = first..first.saturating_add(BLOCK).min(objects);
             let mut edges: Vec<(u32, u32)> = Vec::new();
-            // References of one object follow each other.
-            let mut source = (ObjectId(u32::MAX), None);
+            // References of one object follow each other, and many in a row lead to one class.
+            let (mut source, mut last) = ((ObjectId(u32::MAX), None), (ObjectId(u32::MAX), None));
             let soon = |target| {
                 if heads.contains(target) {
                     dominators.prefetch_number(target);
@@ -99,7 +105,10 @@ impl<'d> Regions<'d> {
                 if source.0 != object {
                     source = (object, regions.node(object));
                 }
-                if let (Some(from), Some(to)) = (source.1, regions.node(target))
+                if last.0 != target {
+                    last = (target, regions.node(target));
+                }
+                if let (Some(from), Some(to)) = (source.1, last.1)
                     && from != to
                     && edges.last() != Some(&(from, to))
                 {
@@ -191,17 +200,32 @@ fn for_each_reference_with(
 impl Regions<'_> {
     /// Calls `each` with the number of the top object of each region, and the region.
     pub(super) fn for_each_head(&self, mut each: impl FnMut(u32, u32)) {
-        for (region, top) in (0..).zip(self.tops.set().objects()) {
-            if !self.made_up.contains(ObjectId(region)) {
+        for (region, top) in (0..).zip(self.tops.numbers.set().objects()) {
+            if !self.tops.made_up.contains(ObjectId(region)) {
                 each(top.0, region);
             }
         }
+    }
+
+    /// The top objects, to find the regions of objects later.
+    pub(super) fn into_tops(self) -> RegionTops {
+        self.tops
+    }
+}
+
+impl RegionTops {
+    /// The region of the object with this number; `None` for a synthetic object.
+    #[inline]
+    pub(super) fn region(&self, number: u32) -> Option<u32> {
+        // One less than the place of the next number, because the top object is part of its region.
+        let region = self.numbers.place(ObjectId(number + 1)) - 1;
+        (!self.made_up.contains(ObjectId(region))).then_some(region)
     }
 }
 
 impl Edges for Regions<'_> {
     fn len(&self) -> usize {
-        self.places
+        self.tops.places
     }
 
     #[inline]
@@ -220,33 +244,19 @@ impl Edges for Regions<'_> {
 
 impl Ground for Regions<'_> {
     fn node(&self, object: ObjectId) -> Option<u32> {
-        // One less than the place of the next number, because the top object is part of its region.
-        let next = ObjectId(self.dominators.number(object)? + 1);
-        let region = self.tops.place(next) - 1;
-        (!self.made_up.contains(ObjectId(region))).then_some(region)
+        self.tops.region(self.dominators.number(object)?)
     }
 
     fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
         let after = self.dominators.len() as u32 + 1;
-        let ends = self.tops.set().objects().skip(1).map(|top| top.0).chain([after]);
-        for ((top, end), holder) in self.tops.set().objects().zip(ends).zip(holder) {
+        let tops = self.tops.numbers.set();
+        let ends = tops.objects().skip(1).map(|top| top.0).chain([after]);
+        for ((top, end), holder) in tops.objects().zip(ends).zip(holder) {
             if !matches!(*holder, NOTHING | ALL) {
                 (top.0..end)
                     .filter_map(|number| self.dominators.object(number))
                     .for_each(|object| each(object, *holder));
             }
         }
-    }
-
-    fn by_object<T: Copy + Default + Send>(
-        &self,
-        holder: &[u32],
-        of: impl Fn(u32) -> T + Sync,
-    ) -> Vec<T> {
-        parallel::column(self.dominators.objects(), |first, places| {
-            for (object, place) in (first as u32..).map(ObjectId).zip(places) {
-                *place = of(self.node(object).map_or(NOTHING, |node| holder[node as usize]));
-            }
-        })
     }
 }

@@ -4,9 +4,10 @@ use super::dominators::Dominators;
 use super::flood::{ALL, Flood, Ground, NOTHING, Objects};
 use super::graph::Graph;
 use super::made_up::MadeUp;
-use super::regions::Regions;
+use super::regions::{RegionTops, Regions};
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, ThreadKind};
 use crate::model::names::Names;
+use crate::parallel;
 use rustc_hash::FxHashMap;
 
 /// Roots that belong together: a thread with all its frames, a variable, a table of the runtime.
@@ -31,8 +32,8 @@ pub enum HeldBy {
     Several,
 }
 
-/// The groups of a heap's roots, and the holder of each object. 2 bytes for each object, or 4 if there
-/// are more than 65,000 groups.
+/// The groups of a heap's roots, and the holder of each object: 2 bytes for each region of the dominator
+/// tree, or for each object where regions save nothing. 4 bytes if there are more than 65,000 groups.
 #[derive(Clone, Debug)]
 pub struct RootGroups {
     /// The groups, in the order of the roots.
@@ -41,9 +42,11 @@ pub struct RootGroups {
     /// isolate main`.
     pub kinds: Vec<RootGroup>,
     holders: Holders,
+    /// The regions that have a holder. `None` if each object has one.
+    regions: Option<RegionTops>,
 }
 
-/// The holder of each object: [`NOTHING`], [`FIRST`] plus the group, [`LAST`] less the kind, or [`ALL`].
+/// Holders: [`NOTHING`], [`FIRST`] plus the group, [`LAST`] less the kind, or [`ALL`].
 #[derive(Clone, Debug)]
 enum Holders {
     /// The lower half of each, if these differ.
@@ -86,21 +89,23 @@ impl RootGroups {
     ///
     /// Synthetic objects are skipped: roots name their targets.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        Self::over(&Lands::of(heap, graph), heap, graph)
+        Self::over(Lands::of(heap, graph), heap, graph)
     }
 
     /// Like [`Self::of`], but uses the dominators of the heap, which takes less work.
     pub fn of_dominators(heap: &Heap<'_>, graph: &Graph<'_>, dominators: &Dominators) -> Self {
-        Self::over(&Lands::of_dominators(heap, graph, dominators), heap, graph)
+        Self::over(Lands::of_dominators(heap, graph, dominators), heap, graph)
     }
 
     /// Like [`Self::of`], with [`Lands`] that have already been computed.
-    pub fn over(lands: &Lands<'_>, heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let made_up = &lands.made_up;
-        match &lands.regions {
-            Some(regions) => Self::follow(regions, heap, graph, made_up),
-            None => Self::follow(&Objects { graph, made_up }, heap, graph, made_up),
-        }
+    pub fn over(lands: Lands<'_>, heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let Lands { made_up, regions } = lands;
+        let mut groups = match &regions {
+            Some(regions) => Self::follow(regions, heap, graph, &made_up),
+            None => Self::follow(&Objects { graph, made_up: &made_up }, heap, graph, &made_up),
+        };
+        groups.regions = regions.map(Regions::into_tops);
+        groups
     }
 
     fn follow(ground: &impl Ground, heap: &Heap<'_>, graph: &Graph<'_>, made_up: &MadeUp) -> Self {
@@ -138,19 +143,27 @@ impl RootGroups {
         }
         let holders = flood.holders();
         let holders = if groups.len() + kinds.len() <= MOST_NARROW {
-            Holders::Narrow(ground.by_object(&holders, |holder| holder as u16))
+            Holders::Narrow(parallel::column(holders.len(), |first, narrow| {
+                let wide = &holders[first..];
+                narrow.iter_mut().zip(wide).for_each(|(narrow, wide)| *narrow = *wide as u16);
+            }))
         } else {
-            Holders::Wide(ground.by_object(&holders, |holder| holder))
+            Holders::Wide(holders)
         };
-        Self { groups, kinds, holders }
+        Self { groups, kinds, holders, regions: None }
     }
 
-    /// The kind of root that keeps an object alive.
+    /// The kind of root that keeps an object alive. `dominators` are those of the heap.
     #[inline]
-    pub fn holder(&self, object: ObjectId) -> HeldBy {
+    pub fn holder(&self, dominators: &Dominators, object: ObjectId) -> HeldBy {
+        let node = match &self.regions {
+            None => Some(object.0),
+            Some(regions) => dominators.number(object).and_then(|number| regions.region(number)),
+        };
+        let Some(node) = node else { return HeldBy::None };
         let holder = match &self.holders {
-            Holders::Wide(holders) => holders[object.index()],
-            Holders::Narrow(holders) => match holders[object.index()].into() {
+            Holders::Wide(holders) => holders[node as usize],
+            Holders::Narrow(holders) => match holders[node as usize].into() {
                 holder if holder < FIRST + self.groups.len() as u32 => holder,
                 from_the_end => from_the_end | u32::from(u16::MAX) << 16,
             },
@@ -164,8 +177,8 @@ impl RootGroups {
     }
 
     /// Returns the display name of the roots that keep an object alive.
-    pub fn name(&self, object: ObjectId) -> &str {
-        match self.holder(object) {
+    pub fn name(&self, dominators: &Dominators, object: ObjectId) -> &str {
+        match self.holder(dominators, object) {
             HeldBy::None => "nothing",
             HeldBy::Several => "held by more than one root",
             HeldBy::Kind(kind) => &self.kinds[kind as usize].name,
@@ -300,12 +313,13 @@ mod tests {
     fn any_number_of_groups_is_told_apart() {
         for variables in [2, 40_000, 70_000] {
             let heap = held(variables);
-            let groups = RootGroups::of(&heap, &Graph::of(&heap));
+            let graph = Graph::of(&heap);
+            let (groups, dominators) = (RootGroups::of(&heap, &graph), Dominators::of(&graph));
             for object in [0, variables - 1] {
-                assert_eq!(groups.holder(ObjectId(object)), HeldBy::Group(object));
-                assert_eq!(groups.name(ObjectId(object)), format!("main.v{object}"));
+                assert_eq!(groups.holder(&dominators, ObjectId(object)), HeldBy::Group(object));
+                assert_eq!(groups.name(&dominators, ObjectId(object)), format!("main.v{object}"));
             }
-            assert_eq!(groups.holder(ObjectId(variables)), HeldBy::Kind(0));
+            assert_eq!(groups.holder(&dominators, ObjectId(variables)), HeldBy::Kind(0));
         }
     }
 

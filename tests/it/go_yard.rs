@@ -87,7 +87,8 @@ fn parts_of_one_global_are_one_root() {
         let groups = RootGroups::of(heap, &Graph::of(heap));
         let tree = DominatorTree::new(heap);
         let held = |name: &str| {
-            let held = heap.objects().filter(|object| groups.name(*object) == name);
+            let held =
+                heap.objects().filter(|object| groups.name(&tree.dominators, *object) == name);
             held.filter(|object| tree.is_live(*object)).count()
         };
         // A slice and its items, the map, its bucket and its item.

@@ -69,7 +69,7 @@ impl Finder<'_, '_, '_> {
     }
 
     fn add(&self, members: &mut ByHolder, member: u32) {
-        match self.roots.holder(self.object(member)) {
+        match self.roots.holder(&self.tree.dominators, self.object(member)) {
             HeldBy::Group(group) => members.groups.entry(group).or_default(),
             HeldBy::Kind(kind) => members.kinds.entry(kind).or_default(),
             HeldBy::Several | HeldBy::None => &mut members.several,

@@ -278,7 +278,7 @@ fn note(row: &HistogramChange, holders: &TypeHolders) -> String {
 
 /// For each type, the group of roots that alone holds most of its objects, if there is one.
 fn holders(loaded: &Answers<'_>, rows: &[HistogramRow]) -> TypeHolders {
-    let (heap, groups) = (&loaded.heap, loaded.tree_and_roots().1);
+    let (heap, (tree, groups)) = (&loaded.heap, loaded.tree_and_roots());
     let of_rows = rows.iter().enumerate();
     let index: FxHashMap<(&str, &str), usize> =
         of_rows.map(|(at, row)| ((row.name.as_str(), row.namespace.as_str()), at)).collect();
@@ -288,7 +288,7 @@ fn holders(loaded: &Answers<'_>, rows: &[HistogramRow]) -> TypeHolders {
     let mut counts: Vec<BTreeMap<u32, u64>> = rows.iter().map(|_| BTreeMap::new()).collect();
     for object in heap.objects() {
         let Some(&row) = row_of[heap.type_id(object).0 as usize] else { continue };
-        if let HeldBy::Group(group) = groups.holder(object) {
+        if let HeldBy::Group(group) = groups.holder(&tree.dominators, object) {
             *counts[row].entry(group).or_default() += 1;
         }
     }

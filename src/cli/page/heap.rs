@@ -120,8 +120,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let held = || {
             let lands = Lands::of_dominators(heap, graph, &tree.dominators);
             let threads = Threads::over(&lands, heap, graph, false);
-            let roots = RootGroups::over(&lands, heap, graph);
-            drop(lands);
+            let roots = RootGroups::over(lands, heap, graph);
             let by_root = Histogram::by_root(heap, tree, &roots);
             let tops = Tops::of(heap, tree, &roots);
             if is_live {

@@ -100,7 +100,7 @@ pub(crate) fn assert_same_holders(heap: &Heap<'_>) {
     let held = RootGroups::of_dominators(heap, &graph, &dominators);
     assert_eq!((&held.groups, &held.kinds), (&plain.groups, &plain.kinds));
     for (row, object) in objects(heap) {
-        assert_eq!(held.holder(object), plain.holder(object), "{row}");
+        assert_eq!(held.holder(&dominators, object), plain.holder(&dominators, object), "{row}");
     }
     for each in [false, true] {
         let plain = Threads::of(heap, &graph, each);

@@ -120,8 +120,8 @@ fn roots_are_grouped_by_what_holds_them() {
             (RootKind::Unowned, "(only weakly held)"),
         ]
     );
-    let held = RootGroups::of(&heap, &Graph::of(&heap));
-    let by = |name: &str| held.name(object(&heap, name)).to_owned();
+    let (held, tree) = (RootGroups::of(&heap, &Graph::of(&heap)), DominatorTree::new(&heap));
+    let by = |name: &str| held.name(&tree.dominators, object(&heap, name)).to_owned();
     assert_eq!(
         (by("Session").as_str(), by("Orphan").as_str()),
         ("global object", "(only weakly held)")

@@ -192,6 +192,10 @@ fn filters_leave_out_types_and_say_the_whole() {
             assert_eq!((only.rows, without.rows), (rows, others), "seed {seed}");
         }
         let by_root = Histogram::by_root(&of.heap, &tree, &roots);
+        // With a filter, each object is looked at.
+        let all = TypeFilter { of: globs("*"), ..TypeFilter::default() };
+        let of_objects = Histogram::by_root_of_types(&of.heap, &tree, &roots, &all);
+        assert_eq!(of_objects, by_root, "seed {seed}");
         let none = TypeFilter { namespace: globs("other"), ..TypeFilter::default() };
         let left = Histogram::by_root_of_types(&of.heap, &tree, &roots, &none);
         assert_eq!((left.rows.len(), left.whole), (0, by_root.total), "seed {seed}");
