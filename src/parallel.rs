@@ -7,6 +7,7 @@
 
 use crate::phases;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Calls a function for each item, on all threads. The results are in the order of the items.
@@ -27,6 +28,20 @@ pub(crate) fn map<I: Send, R: Send>(
         result
     });
     results.collect()
+}
+
+/// The maximum number of [`parts`].
+const PARTS: usize = 16;
+
+/// Divides a range into few parts for all threads, because the result of each takes up to 24 bytes for each
+/// type. A single thread takes the whole range.
+pub(crate) fn parts(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let parts = match rayon::current_num_threads() {
+        1 => 1,
+        threads => (2 * threads).min(PARTS),
+    };
+    let (length, end) = (range.len().div_ceil(parts).max(1), range.end);
+    range.step_by(length).map(move |first| first..(first + length).min(end))
 }
 
 /// Calls a function for each item, on all threads.

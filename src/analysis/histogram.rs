@@ -86,7 +86,7 @@ impl Counted {
             }
             counted
         };
-        let parts = parallel::map(parts(0..heap.len()), of_part).into_iter();
+        let parts = parallel::map(parallel::parts(0..heap.len()), of_part).into_iter();
         let Self { mut sums, mut whole, mut unreachable } =
             parts.reduce(Self::and).unwrap_or_else(|| Self::none(groups));
         for &(object, bytes) in &heap.external {
@@ -111,20 +111,6 @@ impl Counted {
         self.unreachable.add_sum(&other.unreachable);
         self
     }
-}
-
-/// The maximum number of parts in which a range of objects is processed in parallel. Each takes up to 24
-/// bytes for each group.
-const PARTS: usize = 16;
-
-/// Divides a range into parts for all threads. A single thread takes it as a whole.
-fn parts(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let parts = match rayon::current_num_threads() {
-        1 => 1,
-        threads => (2 * threads).min(PARTS),
-    };
-    let (length, end) = (range.len().div_ceil(parts).max(1), range.end);
-    range.step_by(length).map(move |first| first..(first + length).min(end))
 }
 
 /// The objects to count.

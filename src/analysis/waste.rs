@@ -24,6 +24,7 @@ use owners::{Owner, Owners};
 use rooms::{Measured, Rooms};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 named! {
     /// A kind of waste.
@@ -231,9 +232,9 @@ impl Waste {
             part.rows = match kind {
                 WasteKind::DuplicateText => values(&contents.texts),
                 WasteKind::DuplicateArray => values(&contents.blocks),
-                WasteKind::EmptyCollection => by_type(heap, rooms.empty(tree), &rooms.all),
-                WasteKind::SpareCapacity => by_type(heap, spare(rooms, contents), &rooms.all),
-                WasteKind::Zeros => by_type(heap, zeros(heap, rooms, contents), &[]),
+                WasteKind::EmptyCollection => by_type(heap, [rooms.empty(tree)], &rooms.all),
+                WasteKind::SpareCapacity => by_type(heap, [spare(rooms, contents)], &rooms.all),
+                WasteKind::Zeros => by_type(heap, [zeros(heap, rooms, contents)], &[]),
                 WasteKind::Boxed => by_type(heap, boxed(heap, tree), &[]),
                 WasteKind::Slots => by_type(heap, slots(heap, tree), &[]),
             };
@@ -275,8 +276,8 @@ fn owners(
             WasteKind::EmptyCollection => rooms.empty(tree).for_each(each),
             WasteKind::SpareCapacity => spare(rooms, contents).for_each(each),
             WasteKind::Zeros => zeros(heap, rooms, contents).for_each(each),
-            WasteKind::Boxed => boxed(heap, tree).for_each(each),
-            WasteKind::Slots => slots(heap, tree).for_each(each),
+            WasteKind::Boxed => boxed(heap, tree).into_iter().flatten().for_each(each),
+            WasteKind::Slots => slots(heap, tree).into_iter().flatten().for_each(each),
         }
     })
 }
@@ -311,42 +312,57 @@ fn zeros<'w>(
     zeros.map(|object| (*object, heap.shallow_bytes(*object)))
 }
 
+/// The objects in each part of the heap.
 fn boxed<'w>(
     heap: &'w Heap<'_>,
     tree: &'w DominatorTree,
-) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
-    let is_number: Vec<bool> =
-        heap.types.iter().map(|type_row| type_row.kind == TypeKind::Number).collect();
-    let numbers = heap.objects().filter(move |object| is_number[heap.type_id(*object).0 as usize]);
-    let numbers = numbers.map(|object| (object, heap.shallow_bytes(object)));
-    numbers.filter(|(object, bytes)| *bytes > 0 && tree.is_live(*object))
+) -> Vec<impl Iterator<Item = (ObjectId, u64)> + Send + 'w> {
+    let is_number = |object: &ObjectId| heap.type_of(*object).kind == TypeKind::Number;
+    let bytes = |object: ObjectId| (object, heap.shallow_bytes(object));
+    let counts = |(object, bytes): &(ObjectId, u64)| *bytes > 0 && tree.is_live(*object);
+    let numbers = |part| objects(part).filter(is_number).map(bytes).filter(counts);
+    parallel::parts(0..heap.len()).map(numbers).collect()
 }
 
+/// The objects in each part of the heap.
 fn slots<'w>(
     heap: &'w Heap<'_>,
     tree: &'w DominatorTree,
-) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
-    let objects = heap.known().slots.then(|| heap.objects()).into_iter().flatten();
-    let live = objects.filter(move |object| tree.is_live(*object));
-    live.filter_map(|object| Some((object, heap.slots_save(object)?)))
+) -> Vec<impl Iterator<Item = (ObjectId, u64)> + Send + 'w> {
+    let saved = |object: ObjectId| Some((object, heap.slots_save(object)?));
+    let live = |part| objects(part).filter(|object| tree.is_live(*object)).filter_map(saved);
+    let known = if heap.known().slots { heap.len() } else { 0 };
+    parallel::parts(0..known).map(live).collect()
 }
 
-/// Groups objects by type, with the fill of the type's collections.
-fn by_type(
+fn objects(part: Range<usize>) -> impl Iterator<Item = ObjectId> {
+    (part.start as u32..part.end as u32).map(ObjectId)
+}
+
+/// The waste of the objects of one type, and the most bytes of a single one.
+type OfType = Option<(WasteRow, u64)>;
+
+/// Groups objects by type, with the fill of the type's collections. All threads process the parts, of which
+/// each has later objects than those before.
+fn by_type<Objects: Iterator<Item = (ObjectId, u64)> + Send>(
     heap: &Heap<'_>,
-    objects: impl Iterator<Item = (ObjectId, u64)>,
+    parts: impl IntoIterator<Item = Objects>,
     all: &[Measured],
 ) -> Vec<WasteRow> {
-    let mut rows: Vec<Option<(WasteRow, u64)>> = vec![None; heap.types.len()];
-    for (object, bytes) in objects {
-        let of = heap.type_id(object);
-        let empty = (WasteRow { of, count: 0, bytes: 0, example: object, fill: None }, 0);
-        let (row, most) = rows[of.0 as usize].get_or_insert(empty);
-        row.count += 1;
-        row.bytes = row.bytes.saturating_add(bytes);
-        if bytes > *most {
-            (row.example, *most) = (object, bytes);
+    let none = || -> Vec<OfType> { vec![None; heap.types.len()] };
+    let of_parts = parallel::map(parts, |objects| {
+        let mut rows = none();
+        for (example, bytes) in objects {
+            let of = heap.type_id(example);
+            let row = WasteRow { of, count: 1, bytes, example, fill: None };
+            add(&mut rows[of.0 as usize], (row, bytes));
         }
+        rows
+    });
+    let mut rows = none();
+    for part in of_parts {
+        let found = rows.iter_mut().zip(part).filter_map(|(row, found)| Some((row, found?)));
+        found.for_each(|(row, found)| add(row, found));
     }
     for measured in all {
         let Some((row, _)) = &mut rows[heap.type_id(measured.object).0 as usize] else { continue };
@@ -358,4 +374,17 @@ fn by_type(
     let mut rows: Vec<WasteRow> = rows.into_iter().flatten().map(|(row, _)| row).collect();
     rows.sort_unstable_by_key(|row| (Reverse(row.bytes), row.of));
     rows
+}
+
+/// Adds later objects to those of a type. The largest is the example.
+fn add(all: &mut OfType, (more, bytes): (WasteRow, u64)) {
+    let Some((row, most)) = all else {
+        *all = Some((more, bytes));
+        return;
+    };
+    row.count += more.count;
+    row.bytes = row.bytes.saturating_add(more.bytes);
+    if bytes > *most {
+        (row.example, *most) = (more.example, bytes);
+    }
 }

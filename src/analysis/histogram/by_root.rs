@@ -1,6 +1,6 @@
 //! Live objects by the roots that keep them alive.
 
-use super::{Histogram, HistogramRow, parts};
+use super::{Histogram, HistogramRow};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::root_groups::{HeldBy, RootGroups};
@@ -129,6 +129,6 @@ fn unreachable(heap: &Heap<'_>, tree: &DominatorTree) -> Sum {
         sum
     };
     let mut all = Sum::default();
-    parallel::map(parts(0..heap.len()), of_part).iter().for_each(|sum| all.add_sum(sum));
+    parallel::map(parallel::parts(0..heap.len()), of_part).iter().for_each(|sum| all.add_sum(sum));
     all
 }

@@ -1,6 +1,6 @@
 //! Retained bytes by group of objects.
 
-use super::{GroupBy, Groups, parts};
+use super::{GroupBy, Groups};
 use crate::analysis::dominator_tree::{DominatorTree, OwnedTops, Tree};
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::object_set::ObjectSet;
@@ -99,10 +99,13 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             deep
         };
         let none = vec![false; self.groups.names.len()];
-        parallel::map(parts(self.positions()), of_part).into_iter().fold(none, |mut all, deep| {
-            all.iter_mut().zip(deep).for_each(|(all, deep)| *all |= deep);
-            all
-        })
+        parallel::map(parallel::parts(self.positions()), of_part).into_iter().fold(
+            none,
+            |mut all, deep| {
+                all.iter_mut().zip(deep).for_each(|(all, deep)| *all |= deep);
+                all
+            },
+        )
     }
 
     /// The positions of objects.
@@ -149,7 +152,7 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             });
             retained
         };
-        for retained in parallel::map(parts(self.positions()), of_part) {
+        for retained in parallel::map(parallel::parts(self.positions()), of_part) {
             rows.iter_mut().zip(retained).for_each(|(row, more)| *row = row.saturating_add(more));
         }
     }

@@ -129,19 +129,25 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             (threads, by_root, tops)
         };
         let ((threads, by_root, tops), verdict) = parallel::join(held, || loaded.verdict());
-        let found = || verdict.suspects.iter().take(SUSPECTS);
-        let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
-        let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
-        let usual = verdict.usual.first().filter(|_| suspects.is_empty());
-        let headline = Headline {
-            answer: found().next().map(|finding| words.answer(finding)),
-            nothing: words.nothing(usual),
-            owners: owners_on_bar(verdict, &words),
+        let described = || {
+            let found = || verdict.suspects.iter().take(SUSPECTS);
+            let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
+            let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
+            let usual = verdict.usual.first().filter(|_| suspects.is_empty());
+            let headline = Headline {
+                answer: found().next().map(|finding| words.answer(finding)),
+                nothing: words.nothing(usual),
+                owners: owners_on_bar(verdict, &words),
+            };
+            (suspects, headline)
         };
-        drop(words);
-        let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-        let options = TreeOptions { min_share: 0.0, depth: 500, lines: LINES, merge_types: false };
-        let lines = tops.lines(heap, tree, options);
+        let counted = || {
+            let options =
+                TreeOptions { min_share: 0.0, depth: 500, lines: LINES, merge_types: false };
+            let lines = tops.lines(heap, tree, options);
+            (lines, Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live))
+        };
+        let ((suspects, headline), (lines, types)) = parallel::join(described, counted);
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let stored = if is_live {
             Stored::default()

@@ -188,9 +188,12 @@ fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
 pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning> {
     let document = Document::read(bytes).ok()?;
     let locations = &Locations::of(&document);
-    locations.rows().next()?;
+    let rows = locations.rows();
+    if rows.is_empty() {
+        return None;
+    }
     let (nodes, _) = Nodes::read(&document, options.progress).ok()?;
-    let scripts = short_names_by_script(&nodes, &document.strings, locations);
+    let scripts = short_names_by_script(&nodes, &document.strings, rows);
     if scripts.is_empty() {
         return None;
     }

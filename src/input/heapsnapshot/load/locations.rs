@@ -1,11 +1,15 @@
 //! The source locations of functions, and of the constructors of objects.
 
+use super::nodes::narrow;
 use crate::input::heapsnapshot::document::Document;
 use crate::input::heapsnapshot::meta::MAX_FIELDS;
+use crate::input::heapsnapshot::rows::{Part, Rows};
 use crate::input::json::Numbers;
 use crate::model::heap::{Heap, LabelKind, ObjectId, SourceLocation, Value};
+use crate::parallel::{self, lock};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// The most functions of a script that are examined for its name.
 pub(super) const ASKED: usize = 64;
@@ -17,25 +21,19 @@ pub(super) struct Locations<'a> {
     /// Positions of object_index, script_id, line and column in a row.
     at: [usize; 4],
     node_fields: u64,
-    /// Made at the first question for an object.
-    index: OnceLock<Index>,
+    /// The rows, sorted, which the first question for an object reads.
+    sorted: OnceLock<Vec<Location>>,
+    /// The files of the scripts for which there was a question.
+    files: Mutex<FxHashMap<u32, Option<String>>>,
 }
 
-/// The locations by object, and the files of the scripts.
-struct Index {
-    /// Sorted by object; the first of several rows of an object comes first.
-    rows: Vec<Location>,
-    /// By script: the file, and how many functions were asked for it.
-    scripts: FxHashMap<u64, (Option<String>, usize)>,
-}
-
-/// A row of `locations`. Line and column count from 0.
-#[derive(Clone, Copy)]
+/// A row of `locations`. Line and column count from 0. 16 bytes, because there may be millions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Location {
     pub(super) object: ObjectId,
-    pub(super) script: u64,
-    pub(super) line: u64,
-    pub(super) column: u64,
+    pub(super) script: u32,
+    pub(super) line: u32,
+    pub(super) column: u32,
 }
 
 impl<'a> Locations<'a> {
@@ -49,54 +47,62 @@ impl<'a> Locations<'a> {
             fields: names.len(),
             at: at.map(Option::unwrap_or_default),
             node_fields: document.meta.node.count as u64,
-            index: OnceLock::new(),
+            sorted: OnceLock::new(),
+            files: Mutex::default(),
         }
     }
 
     pub(super) fn of_object(&self, heap: &Heap<'_>, object: ObjectId) -> Option<SourceLocation> {
-        let index = self.index.get_or_init(|| Index::of(self, heap));
-        let at = index.rows.partition_point(|row| row.object < object);
-        let location = index.rows.get(at).filter(|row| row.object == object)?;
-        let file = index.scripts.get(&location.script).and_then(|(file, _)| file.clone());
+        let sorted = self.sorted();
+        let at = sorted.partition_point(|row| row.object < object);
+        let location = sorted.get(at).filter(|row| row.object == object)?;
+        let mut files = lock(&self.files);
+        let file = files.entry(location.script).or_insert_with(|| {
+            let is_function = |row: &&Location| {
+                row.script == location.script
+                    && row.object.index() < heap.len()
+                    && heap.type_name(row.object) == "Function"
+            };
+            let functions = sorted.iter().filter(is_function).take(ASKED);
+            functions.map(|row| script(heap, row.object)).find_map(|file| file)
+        });
         Some(SourceLocation {
-            file: file.unwrap_or_else(|| format!("script {}", location.script)),
-            line: location.line.saturating_add(1),
-            column: location.column.saturating_add(1),
+            file: file.clone().unwrap_or_else(|| format!("script {}", location.script)),
+            line: u64::from(location.line).saturating_add(1),
+            column: u64::from(location.column).saturating_add(1),
         })
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = Location> {
-        let mut numbers = self.numbers.clone();
-        std::iter::from_fn(move || {
-            let numbers = numbers.as_mut()?;
-            let mut row = [0; MAX_FIELDS];
-            for field in row.iter_mut().take(self.fields) {
-                *field = numbers.unsigned().ok()??;
-            }
-            let [position, script, line, column] =
-                self.at.map(|at| row.get(at).copied().unwrap_or(0));
-            let node = position.checked_div(self.node_fields).unwrap_or(0);
-            let object = ObjectId(u32::try_from(node).unwrap_or(u32::MAX));
-            Some(Location { object, script, line, column })
-        })
-    }
-}
-
-impl Index {
-    fn of(locations: &Locations<'_>, heap: &Heap<'_>) -> Self {
-        let mut scripts = FxHashMap::<u64, (Option<String>, usize)>::default();
-        let mut rows: Vec<_> = locations.rows().collect();
-        for row in &rows {
-            let (file, asked) = scripts.entry(row.script).or_default();
-            let is_function =
-                || row.object.index() < heap.len() && heap.type_name(row.object) == "Function";
-            if file.is_none() && *asked < ASKED && is_function() {
-                *asked = asked.saturating_add(1);
-                *file = script(heap, row.object);
-            }
+    /// The rows, sorted by object.
+    fn sorted(&self) -> &[Location] {
+        if let Some(sorted) = self.sorted.get() {
+            return sorted;
         }
-        rows.sort_by_key(|row| row.object);
-        Self { rows, scripts }
+        // Before the cell is locked: a thread that waits for this work could take up another part of an
+        // analysis, which asks for a location as well.
+        let mut rows = self.rows();
+        rows.par_sort_unstable();
+        self.sorted.get_or_init(|| rows)
+    }
+
+    /// The rows in the order of the file, up to the first that is damaged.
+    pub(super) fn rows(&self) -> Vec<Location> {
+        let rows = Rows::of(self.numbers.as_ref(), self.fields);
+        let parts = parallel::map(&rows.parts, |part: &Part<'_>| {
+            let mut found = Vec::with_capacity(part.rows);
+            let outcome = part.read(self.fields, |_, row| found.push(self.row(row)));
+            (found, outcome.is_ok())
+        });
+        let whole = parts.iter().take_while(|(_, is_whole)| *is_whole).count();
+        let parts = parts.into_iter().take(whole.saturating_add(1));
+        parallel::joined(parts.map(|(found, _)| found).collect())
+    }
+
+    fn row(&self, row: &[u64; MAX_FIELDS]) -> Location {
+        let [position, script, line, column] = self.at.map(|at| row.get(at).copied().unwrap_or(0));
+        let node = position.checked_div(self.node_fields).unwrap_or(0);
+        let [node, script, line, column] = [node, script, line, column].map(narrow);
+        Location { object: ObjectId(node), script, line, column }
     }
 }
 

@@ -64,11 +64,12 @@ impl Labels {
 pub(super) fn short_names_by_script(
     nodes: &Nodes,
     strings: &Strings<'_>,
-    locations: &Locations<'_>,
+    rows: Vec<Location>,
 ) -> Vec<(u64, ShortNames)> {
     let mut seen = FxHashSet::default();
     let mut by_script: FxHashMap<u64, ShortNames> = FxHashMap::default();
-    for Location { object, script, .. } in locations.rows() {
+    for Location { object, script, .. } in rows {
+        let script = u64::from(script);
         let kind = nodes.kind.get(object.index()).copied();
         if seen.insert((script, kind, nodes.name.get(object.index()).copied())) {
             let is_short = looks_short(&name(nodes, strings, object.0));
@@ -132,6 +133,7 @@ impl Finder<'_, '_> {
         let mut known: FxHashMap<(u64, u64, u64, u32), Option<u32>> = FxHashMap::default();
         let mut known_functions: FxHashMap<u32, u32> = FxHashMap::default();
         for Location { object, script, line, column } in self.functions() {
+            let [script, line, column] = [script, line, column].map(u64::from);
             let Some(url) = scripts.get(&script) else { continue };
             let name = self.graph.nodes.name.get(object.index()).copied().unwrap_or_default();
             let function = *known.entry((script, line, column, name)).or_insert_with(|| {
@@ -150,7 +152,7 @@ impl Finder<'_, '_> {
 
     fn functions(&self) -> impl Iterator<Item = Location> {
         let is_function = |row: &Location| self.kind(row.object.0) == Some(NodeType::Closure);
-        self.locations.rows().filter(is_function)
+        self.locations.rows().into_iter().filter(is_function)
     }
 
     fn scripts(&self) -> FxHashMap<u64, String> {
@@ -165,7 +167,7 @@ impl Finder<'_, '_> {
         };
         let mut scripts: FxHashMap<u64, (usize, Option<String>)> = FxHashMap::default();
         for row in self.functions() {
-            let (asked, found) = scripts.entry(row.script).or_default();
+            let (asked, found) = scripts.entry(row.script.into()).or_default();
             if found.is_none() && *asked < ASKED {
                 *asked = asked.saturating_add(1);
                 *found = url(row.object.0);
