@@ -185,6 +185,13 @@ pub trait ObjectValues: Send + Sync {
         None
     }
 
+    /// The number of a whole text that the file may store once for many objects. Objects with the same
+    /// number have the same text. Others may have it, too. `None` if the file has no such numbers, or only
+    /// a part of the text.
+    fn stored_text(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<u64> {
+        None
+    }
+
     /// The number of a long text that the file stores once for many objects, so that callers can
     /// process it once. Objects with the same number have the same text. `None` for all other
     /// objects.
@@ -340,6 +347,11 @@ impl Heap<'_> {
     /// The number of a long text that many objects may share.
     pub(crate) fn long_text(&self, object: ObjectId) -> Option<usize> {
         self.values.as_ref()?.long_text(self, object)
+    }
+
+    /// The number of a whole text that the file may store once for many objects.
+    pub(crate) fn stored_text(&self, object: ObjectId) -> Option<u64> {
+        self.values.as_ref()?.stored_text(self, object)
     }
 
     /// The runtime's hash of a whole text of which the file may have only the beginning.

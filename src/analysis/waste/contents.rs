@@ -222,7 +222,8 @@ impl Contents {
                 let objects: Vec<Hashed> = objects.collect();
                 let runs = objects.chunk_by(|a, b| a.hash() == b.hash());
                 let runs = runs.filter(|run| run.len() > 1);
-                let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
+                let values =
+                    runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object()).collect()));
                 Grouped::of(heap, tree, values)
             });
             Grouped::joined(parts)
@@ -412,8 +413,14 @@ fn zeros(bytes: &[u8]) -> usize {
 }
 
 /// Groups objects with one hash by their actual values.
-fn equal(heap: &Heap<'_>, objects: impl Iterator<Item = ObjectId>) -> Vec<Vec<ObjectId>> {
-    grouped(objects.filter_map(|object| Some((contents(heap, object)?, object))))
+fn equal(heap: &Heap<'_>, objects: Vec<ObjectId>) -> Vec<Vec<ObjectId>> {
+    let stored = |object: &ObjectId| heap.stored_text(*object);
+    if let Some(first) = objects.first().and_then(stored)
+        && objects.iter().all(|object| stored(object) == Some(first))
+    {
+        return vec![objects];
+    }
+    grouped(objects.into_iter().filter_map(|object| Some((contents(heap, object)?, object))))
 }
 
 /// The objects of each value, in the order of their first ones.

@@ -183,12 +183,15 @@ impl<'a> Strings<'a> {
         self.raw(number).map_or_else(|| Cow::Owned(format!("#{number}")), |text| text.decode())
     }
 
-    /// The length of the text of a number.
-    pub(super) fn units(&self, number: u64) -> Units {
-        match self.long(number) {
-            Some(long) => *long.units.get_or_init(|| Units::of(long.text())),
-            None => Units::of(&self.text(number)),
+    /// The text of a number, like [`Strings::text`], and its length.
+    pub(super) fn measured(&self, number: u64) -> (Cow<'_, str>, Units) {
+        if let Some(long) = self.long(number) {
+            let text = long.text();
+            return (text.into(), *long.units.get_or_init(|| Units::of(text)));
         }
+        let text = self.text(number);
+        let units = Units::of(&text);
+        (text, units)
     }
 
     /// The position of a string in the list of long strings.

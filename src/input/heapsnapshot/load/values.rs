@@ -82,13 +82,13 @@ impl NodeNames<'_> {
         let Some(name) = self.number_of(object) else {
             return Value::Text { text: "".into(), length: 0 };
         };
-        let units = self.strings.units(name);
+        let (text, units) = self.strings.measured(name);
         let length = if units.most < USUAL_UNITS {
             units.count as u64
         } else {
             self.length(heap, object, units)
         };
-        Value::Text { text: self.strings.text(name), length }
+        Value::Text { text, length }
     }
 
     /// The length of a text that V8 may have cut.
@@ -112,7 +112,7 @@ impl NodeNames<'_> {
         let mut long: Vec<u64> = names.map(|&name| name.into()).filter(is_long).collect();
         long.sort_unstable();
         long.dedup();
-        let lengths = long.into_iter().map(|name| self.strings.units(name).count);
+        let lengths = long.into_iter().map(|name| self.strings.measured(name).1.count);
         lengths.max().unwrap_or_default().max(USUAL_UNITS)
     }
 
@@ -204,6 +204,13 @@ impl ObjectValues for NodeNames<'_> {
     fn text_identity(&self, heap: &Heap<'_>, object: ObjectId, text: &str) -> u64 {
         let long = self.long_text(heap, object);
         long.map_or_else(|| hash(text.as_bytes()), |long| long as u64)
+    }
+
+    fn stored_text(&self, heap: &Heap<'_>, object: ObjectId) -> Option<u64> {
+        let number = self.number_of(object)?;
+        let is_text = heap.type_of(object).kind == TypeKind::Text && !is_joined(heap, object);
+        // A text has no more units than bytes, so V8 did not cut it.
+        (is_text && self.strings.extent(number) < USUAL_UNITS).then_some(number)
     }
 
     fn long_text(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {
