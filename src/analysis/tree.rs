@@ -8,7 +8,9 @@ use super::owners::TypeOwner;
 use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
 use expand::{Expander, Members};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter;
 
 /// Limits of [`lines`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +74,13 @@ pub struct Omitted {
     pub count: u64,
     /// The retained bytes of the omitted objects.
     pub bytes: u64,
+}
+
+impl Omitted {
+    fn add(&mut self, count: u64, bytes: u64) {
+        self.count += count;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
 /// Returns the lines to show, depth-first, the largest siblings first.
@@ -184,23 +193,21 @@ fn grow(
     children: Vec<Node>,
     expander: &mut Expander<'_, '_>,
 ) -> Vec<TreeLine> {
-    let mut pending = BinaryHeap::new();
-    for child in children {
-        add(&mut nodes, &mut pending, 0, child, expander);
-    }
+    let room = expander.options.lines.saturating_sub(1);
+    let mut pending = Pending { lines: BinaryHeap::new(), room, left_out: None };
+    pending.add(&mut nodes, 0, children, expander);
     let mut rank = 0;
-    while let Some((_, std::cmp::Reverse(index))) = pending.pop() {
-        if rank + 1 >= expander.options.lines {
+    while let Some((_, Reverse(index))) = pending.lines.pop() {
+        if pending.room == 0 {
             omit(&mut nodes, index);
             continue;
         }
+        pending.room -= 1;
         rank += 1;
         nodes[index].line.rank = rank;
         nodes[index].shown = true;
         let children = expander.expand(&mut nodes[index]);
-        for child in children {
-            add(&mut nodes, &mut pending, index, child, expander);
-        }
+        pending.add(&mut nodes, index, children, expander);
     }
     in_order(nodes, expander.heap)
 }
@@ -244,38 +251,66 @@ impl Node {
     }
 }
 
-/// The largest comes first; of equal ones, the one that was found first.
-type Pending = BinaryHeap<(u64, std::cmp::Reverse<usize>)>;
+/// Lines that may be shown.
+struct Pending {
+    /// The largest comes first; of equal ones, the one that was found first.
+    lines: BinaryHeap<(u64, Reverse<usize>)>,
+    /// The number of lines that can still be shown.
+    room: usize,
+    /// The most bytes of a line that was left out because enough others come before it.
+    left_out: Option<u64>,
+}
 
-/// Keeps a child for later, unless it is too small or too deep.
-fn add(
-    nodes: &mut Vec<Node>,
-    pending: &mut Pending,
-    parent: usize,
-    mut child: Node,
-    expander: &Expander<'_, '_>,
-) {
-    child.parent = parent;
-    child.line.depth = nodes[parent].line.depth + 1;
-    // Isolates are shown however little they hold.
-    let is_isolate =
-        parent == 0 && matches!(&child.line.what, TreeItem::Part(part) if part.object.is_some());
-    let total = if is_isolate { u64::MAX } else { child.line.total_bytes };
-    let index = nodes.len();
-    let is_shown =
-        expander.is_shown(&child) || (is_isolate && child.line.depth <= expander.options.depth);
-    nodes.push(child);
-    if is_shown { pending.push((total, std::cmp::Reverse(index))) } else { omit(nodes, index) }
+impl Pending {
+    /// Keeps children for later, unless they are too small or too deep.
+    fn add(
+        &mut self,
+        nodes: &mut Vec<Node>,
+        parent: usize,
+        children: Vec<Node>,
+        expander: &Expander<'_, '_>,
+    ) {
+        let depth = nodes[parent].line.depth + 1;
+        for mut child in children {
+            (child.parent, child.line.depth) = (parent, depth);
+            // Isolates are shown however little they hold.
+            let is_isolate = parent == 0
+                && matches!(&child.line.what, TreeItem::Part(part) if part.object.is_some());
+            let total = if is_isolate { u64::MAX } else { child.line.total_bytes };
+            let is_shown =
+                expander.is_shown(&child) || (is_isolate && depth <= expander.options.depth);
+            if is_shown && self.left_out.is_none_or(|least| total > least) {
+                self.lines.push((total, Reverse(nodes.len())));
+                nodes.push(child);
+            } else {
+                let (count, bytes) = (child.objects(), child.line.total_bytes);
+                nodes[parent].line.omitted.add(count, bytes);
+            }
+        }
+        if self.lines.len() / 2 > self.room {
+            self.leave_out(nodes);
+        }
+    }
+
+    /// Leaves out the lines that others will keep from being shown.
+    fn leave_out(&mut self, nodes: &mut [Node]) {
+        let mut lines = std::mem::take(&mut self.lines).into_vec();
+        let (_, first, others) = lines.select_nth_unstable_by(self.room, |a, b| b.cmp(a));
+        self.left_out = Some(first.0);
+        for (_, Reverse(index)) in iter::once(&*first).chain(&*others) {
+            omit(nodes, *index);
+        }
+        lines.truncate(self.room);
+        self.lines = lines.into();
+    }
 }
 
 /// Counts a child as not shown.
 fn omit(nodes: &mut [Node], index: usize) {
-    let (count, bytes, parent) =
-        (nodes[index].objects(), nodes[index].line.total_bytes, nodes[index].parent);
-    (nodes[index].members, nodes[index].below) = Default::default();
-    let omitted = &mut nodes[parent].line.omitted;
-    omitted.count += count;
-    omitted.bytes = omitted.bytes.saturating_add(bytes);
+    let node = &mut nodes[index];
+    let (count, bytes, parent) = (node.objects(), node.line.total_bytes, node.parent);
+    (node.members, node.below) = Default::default();
+    nodes[parent].line.omitted.add(count, bytes);
 }
 
 /// The shown nodes, parents first, the largest siblings first.
@@ -286,7 +321,7 @@ fn in_order(nodes: Vec<Node>, heap: &Heap<'_>) -> Vec<TreeLine> {
     }
     for siblings in &mut children {
         // The stack is taken from its end, so the largest sibling comes last.
-        siblings.sort_by_key(|index| (nodes[*index].line.total_bytes, std::cmp::Reverse(*index)));
+        siblings.sort_by_key(|index| (nodes[*index].line.total_bytes, Reverse(*index)));
     }
     let mut open = vec![0];
     let mut lines = Vec::new();
