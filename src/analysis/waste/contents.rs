@@ -324,11 +324,15 @@ impl Scan {
     fn parts(heap: &Heap<'_>, selects: impl Fn(ObjectId) -> bool + Sync) -> Vec<Self> {
         let count = heap.len() as u32;
         let kinds: Vec<TypeKind> = heap.types.iter().map(|type_row| type_row.kind).collect();
+        let has_bytes = heap.known().bytes;
         parallel::map((0..count).step_by(PART), |first| {
             let mut scan = Self::default();
             for object in (first..first.saturating_add(PART as u32).min(count)).map(ObjectId) {
                 let kind = kinds[heap.type_id(object).0 as usize];
-                if may_have_contents(heap, object, kind) && selects(object) {
+                if (has_bytes || kind == TypeKind::Text)
+                    && may_have_contents(heap, object, kind)
+                    && selects(object)
+                {
                     scan.add(heap, object, kind);
                 }
             }
