@@ -19,17 +19,18 @@ use crate::analysis::tree::{self, TreeLine, TreeOptions};
 use crate::analysis::verdict::{Grown, Surveyed, TracedOwner, Verdict, grown, owners};
 use crate::input::load::Loaded;
 use crate::model::heap::ObjectId;
+use crate::on_demand::OnDemand;
 use crate::parallel::lock;
 use crate::phases;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 /// The analyses of a heap. Each is computed when it is first asked for, and kept.
 ///
-/// Analyses run on the global pool of threads. Ask for them from outside it: a thread of the pool
-/// that waits for a result could be the one that has to compute it.
+/// Analyses run on the global pool of threads. Ask for them from outside it: threads of the pool do not
+/// wait for each other, so several of them may compute the same result.
 ///
 /// ```
 /// use dumptool::{Analyses, LoadOptions};
@@ -54,17 +55,17 @@ pub struct Analyses<'h> {
 /// The results computed so far.
 #[derive(Default)]
 struct Kept {
-    tree: OnceLock<DominatorTree>,
-    live: OnceLock<ObjectSet>,
-    roots: OnceLock<RootGroups>,
-    referrers: OnceLock<Referrers>,
-    shortest: OnceLock<Arc<ShortestLinks>>,
-    by_type: OnceLock<Arc<ObjectsByType>>,
-    distances: OnceLock<RootDistances>,
-    shapes: OnceLock<Arc<CollectionShapes>>,
-    texts: OnceLock<TextSignatures>,
-    largest: OnceLock<LargestByType>,
-    verdict: OnceLock<Verdict>,
+    tree: OnDemand<DominatorTree>,
+    live: OnDemand<ObjectSet>,
+    roots: OnDemand<RootGroups>,
+    referrers: OnDemand<Referrers>,
+    shortest: OnDemand<Arc<ShortestLinks>>,
+    by_type: OnDemand<Arc<ObjectsByType>>,
+    distances: OnDemand<RootDistances>,
+    shapes: OnDemand<Arc<CollectionShapes>>,
+    texts: OnDemand<TextSignatures>,
+    largest: OnDemand<LargestByType>,
+    verdict: OnDemand<Verdict>,
     /// Lines of large subtrees, the most recently requested last.
     lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
 }
@@ -92,7 +93,7 @@ impl<'h> Analyses<'h> {
 
     /// The dominator tree.
     pub fn tree(&self) -> &DominatorTree {
-        self.kept.tree.get_or_init(|| {
+        self.kept.tree.get_or_compute(|| {
             let _phase = phases::begin("computing dominators");
             DominatorTree::of_graph(&self.heap, &self.graph)
         })
@@ -108,7 +109,7 @@ impl<'h> Analyses<'h> {
     pub fn is_live(&self, object: ObjectId) -> bool {
         match self.known_tree() {
             Some(tree) => tree.is_live(object),
-            None => self.kept.live.get_or_init(|| live(&self.graph)).contains(object),
+            None => self.kept.live.get_or_compute(|| live(&self.graph)).contains(object),
         }
     }
 
@@ -116,17 +117,17 @@ impl<'h> Analyses<'h> {
     pub fn tree_and_roots(&self) -> (&DominatorTree, &RootGroups) {
         let tree = self.tree();
         let find = || RootGroups::of_dominators(&self.heap, &self.graph, &tree.dominators);
-        (tree, self.kept.roots.get_or_init(find))
+        (tree, self.kept.roots.get_or_compute(find))
     }
 
     /// Keeps the groups of roots that another analysis found as a by-product.
     pub fn keep_roots(&self, roots: RootGroups) -> &RootGroups {
-        self.kept.roots.get_or_init(|| roots)
+        self.kept.roots.get_or_compute(|| roots)
     }
 
     /// The referrers of each object.
     pub fn referrers(&self) -> &Referrers {
-        self.kept.referrers.get_or_init(|| Referrers::of(&self.heap.references))
+        self.kept.referrers.get_or_compute(|| Referrers::of(&self.heap.references))
     }
 
     /// The shortest path to each object.
@@ -134,13 +135,13 @@ impl<'h> Analyses<'h> {
         let links = self
             .kept
             .shortest
-            .get_or_init(|| Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
+            .get_or_compute(|| Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
         Shortest::again(&self.heap, links)
     }
 
     /// The objects of each type.
     pub fn by_type(&self) -> &Arc<ObjectsByType> {
-        self.kept.by_type.get_or_init(|| Arc::new(ObjectsByType::of(&self.heap)))
+        self.kept.by_type.get_or_compute(|| Arc::new(ObjectsByType::of(&self.heap)))
     }
 
     /// The shortest paths to these objects. A heap that stays searches for all, and only once.
@@ -166,7 +167,7 @@ impl<'h> Analyses<'h> {
             return self.shortest().path(object).into_iter().collect();
         }
         let (heap, graph) = (&self.heap, &self.graph);
-        let distances = self.kept.distances.get_or_init(|| RootDistances::of(heap, graph));
+        let distances = self.kept.distances.get_or_compute(|| RootDistances::of(heap, graph));
         let (referrers, dominators) = (self.referrers(), &self.tree().dominators);
         let several = Several { heap, graph, distances, referrers, dominators };
         several.paths(object, k, || self.shortest())
@@ -175,12 +176,12 @@ impl<'h> Analyses<'h> {
     /// The collections.
     pub fn collections(&self) -> Collections<'_, 'h> {
         let find = || Arc::clone(Collections::of(&self.heap).shapes());
-        Collections::again(&self.heap, self.kept.shapes.get_or_init(find))
+        Collections::again(&self.heap, self.kept.shapes.get_or_compute(find))
     }
 
     /// The objects, types and variables that hold the memory.
     pub fn verdict(&self) -> &Verdict {
-        self.kept.verdict.get_or_init(|| self.survey(Verdict::of))
+        self.kept.verdict.get_or_compute(|| self.survey(Verdict::of))
     }
 
     /// The owners of the memory, also smaller ones, to find out which of them grew.
@@ -202,12 +203,12 @@ impl<'h> Analyses<'h> {
     /// A short signature of each object's text. A search reads only the texts whose signature
     /// matches.
     pub fn texts(&self) -> &TextSignatures {
-        self.kept.texts.get_or_init(|| TextSignatures::of(&self.heap))
+        self.kept.texts.get_or_compute(|| TextSignatures::of(&self.heap))
     }
 
     /// The objects of each type that retain most.
     pub fn largest(&self) -> &LargestByType {
-        self.kept.largest.get_or_init(|| LargestByType::of(&self.heap, self.tree()))
+        self.kept.largest.get_or_compute(|| LargestByType::of(&self.heap, self.tree()))
     }
 
     /// The objects of each type that retain most, if they were computed before. To look at all objects

@@ -84,6 +84,7 @@ pub mod java;
 pub mod model;
 #[doc(hidden)]
 pub mod names;
+mod on_demand;
 mod open;
 #[doc(hidden)]
 pub mod output;

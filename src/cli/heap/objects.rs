@@ -52,7 +52,8 @@ impl<'h, 'a> Analysed<'h, 'a> {
             self.analyses.collections();
             Read::of(self.heap, self.graph)
         };
-        parallel::join(|| self.tree(), read)
+        let (read, tree) = parallel::beside(read, || self.tree());
+        (tree, read)
     }
 
     /// Measures what collections and contents waste.

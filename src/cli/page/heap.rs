@@ -128,7 +128,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             }
             (threads, by_root, tops)
         };
-        let ((threads, by_root, tops), verdict) = parallel::join(held, || loaded.verdict());
+        let ((threads, by_root, tops), verdict) = parallel::beside(held, || loaded.verdict());
         let described = || {
             let found = || verdict.suspects.iter().take(SUSPECTS);
             let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
@@ -147,7 +147,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             let lines = tops.lines(heap, tree, options);
             (lines, Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live))
         };
-        let ((suspects, headline), (lines, types)) = parallel::join(described, counted);
+        let ((lines, types), (suspects, headline)) = parallel::beside(counted, described);
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let stored = if is_live {
             Stored::default()

@@ -33,7 +33,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let analysed = loaded.reached();
     let (tree, read) = analysed.tree_and_contents();
     let rooms = || Rooms::of(heap, tree, &loaded.collections());
-    let (verdict, rooms) = parallel::join(|| loaded.verdict(), rooms);
+    let (rooms, verdict) = parallel::beside(rooms, || loaded.verdict());
     let most = session.rows(args.limit, SHOWN).min(verdict.suspects.len());
     let usual = verdict.usual.first().filter(|_| most == 0);
     let words =
@@ -41,7 +41,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     // The sentence that nothing stands out rarely needs a path, so it is found on first use.
     let with_ways = || if most == 0 { words } else { words.with_ways() };
     let wasted = || Outstanding::of(heap, tree, &Measurements::of_rooms(heap, tree, rooms, read));
-    let (words, wasted) = parallel::join(with_ways, wasted);
+    let (wasted, words) = parallel::beside(wasted, with_ways);
     let words = words.knowing(&rules, input.format);
     let found = &verdict.suspects;
     let waste = WasteWords { analysed: &analysed, session };

@@ -6,10 +6,11 @@ use crate::input::heapsnapshot::meta::MAX_FIELDS;
 use crate::input::heapsnapshot::rows::{Part, Rows};
 use crate::input::json::Numbers;
 use crate::model::heap::{Heap, LabelKind, ObjectId, SourceLocation, Value};
+use crate::on_demand::OnDemand;
 use crate::parallel::{self, lock};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 /// The most functions of a script that are examined for its name.
 pub(super) const ASKED: usize = 64;
@@ -22,7 +23,7 @@ pub(super) struct Locations<'a> {
     at: [usize; 4],
     node_fields: u64,
     /// The rows, sorted, which the first question for an object reads.
-    sorted: OnceLock<Vec<Location>>,
+    sorted: OnDemand<Vec<Location>>,
     /// The files of the scripts for which there was a question.
     files: Mutex<FxHashMap<u32, Option<String>>>,
 }
@@ -47,7 +48,7 @@ impl<'a> Locations<'a> {
             fields: names.len(),
             at: at.map(Option::unwrap_or_default),
             node_fields: document.meta.node.count as u64,
-            sorted: OnceLock::new(),
+            sorted: OnDemand::default(),
             files: Mutex::default(),
         }
     }
@@ -75,14 +76,11 @@ impl<'a> Locations<'a> {
 
     /// The rows, sorted by object.
     fn sorted(&self) -> &[Location] {
-        if let Some(sorted) = self.sorted.get() {
-            return sorted;
-        }
-        // Before the cell is locked: a thread that waits for this work could take up another part of an
-        // analysis, which asks for a location as well.
-        let mut rows = self.rows();
-        rows.par_sort_unstable();
-        self.sorted.get_or_init(|| rows)
+        self.sorted.get_or_compute(|| {
+            let mut rows = self.rows();
+            rows.par_sort_unstable();
+            rows
+        })
     }
 
     /// The rows in the order of the file, up to the first that is damaged.
