@@ -93,10 +93,20 @@ impl<'h> Analyses<'h> {
 
     /// The dominator tree.
     pub fn tree(&self) -> &DominatorTree {
-        self.kept.tree.get_or_compute(|| {
-            let _phase = phases::begin("computing dominators");
-            DominatorTree::of_graph(&self.heap, &self.graph)
-        })
+        self.kept.tree.get_or_compute(|| self.compute_tree())
+    }
+
+    /// The dominator tree, and the result of `other`, which runs while the tree is computed.
+    pub(crate) fn tree_with<R: Send>(
+        &self,
+        other: impl FnOnce() -> R + Send,
+    ) -> (&DominatorTree, R) {
+        self.kept.tree.get_with(|| self.compute_tree(), other)
+    }
+
+    fn compute_tree(&self) -> DominatorTree {
+        let _phase = phases::begin("computing dominators");
+        DominatorTree::of_graph(&self.heap, &self.graph)
     }
 
     /// The dominator tree, if it has been asked for.
@@ -182,6 +192,11 @@ impl<'h> Analyses<'h> {
     /// The objects, types and variables that hold the memory.
     pub fn verdict(&self) -> &Verdict {
         self.kept.verdict.get_or_compute(|| self.survey(Verdict::of))
+    }
+
+    /// Like [`Self::verdict`], and the result of `other`, which runs meanwhile.
+    pub(crate) fn verdict_with<R: Send>(&self, other: impl FnOnce() -> R + Send) -> (&Verdict, R) {
+        self.kept.verdict.get_with(|| self.survey(Verdict::of), other)
     }
 
     /// The owners of the memory, also smaller ones, to find out which of them grew.

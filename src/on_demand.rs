@@ -1,6 +1,6 @@
 //! Values that are computed when they are first asked for.
 
-use crate::parallel::lock;
+use crate::parallel::{join, lock};
 use std::sync::{Mutex, OnceLock};
 
 /// A value that is computed when it is first asked for, and then kept.
@@ -34,6 +34,23 @@ impl<T> OnDemand<T> {
                 self.value.get_or_init(|| value)
             }
         }
+    }
+}
+
+impl<T: Send> OnDemand<T> {
+    /// The value, and the result of `other`, which runs on another thread while the value is computed.
+    pub(crate) fn get_with<R: Send>(
+        &self,
+        compute: impl FnOnce() -> T + Send,
+        other: impl FnOnce() -> R + Send,
+    ) -> (&T, R) {
+        let (mut other, mut of_other) = (Some(other), None);
+        let value = self.get_or_compute(|| {
+            let other = other.take().map(|other| || of_other = Some(other()));
+            join(compute, || other.map(|other| other())).0
+        });
+        let of_other = of_other.or_else(|| other.map(|other| other()));
+        (value, of_other.expect("the other function has run"))
     }
 }
 

@@ -15,7 +15,6 @@ use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
-use crate::parallel;
 
 /// A heap with the analysis of its graph.
 pub(crate) struct Analysed<'h, 'a> {
@@ -52,8 +51,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
             self.analyses.collections();
             Read::of(self.heap, self.graph)
         };
-        let (read, tree) = parallel::beside(read, || self.tree());
-        (tree, read)
+        self.analyses.tree_with(read)
     }
 
     /// Measures what collections and contents waste.

@@ -128,7 +128,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             }
             (threads, by_root, tops)
         };
-        let ((threads, by_root, tops), verdict) = parallel::beside(held, || loaded.verdict());
+        let (verdict, (threads, by_root, tops)) = loaded.verdict_with(held);
         let described = || {
             let found = || verdict.suspects.iter().take(SUSPECTS);
             let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);

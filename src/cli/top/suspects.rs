@@ -33,7 +33,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let analysed = loaded.reached();
     let (tree, read) = analysed.tree_and_contents();
     let rooms = || Rooms::of(heap, tree, &loaded.collections());
-    let (rooms, verdict) = parallel::beside(rooms, || loaded.verdict());
+    let (verdict, rooms) = loaded.verdict_with(rooms);
     let most = session.rows(args.limit, SHOWN).min(verdict.suspects.len());
     let usual = verdict.usual.first().filter(|_| most == 0);
     let words =
