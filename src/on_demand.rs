@@ -8,7 +8,8 @@ use std::sync::{Mutex, OnceLock};
 /// A thread of the pool that waits inside a computation takes up other work, which may ask for the same
 /// value: with a `OnceLock`, it would wait for itself. So threads of the pool never wait for a value here.
 /// They compute it once more if another thread has not finished, which costs time and memory. Other threads
-/// wait for each other: ask for large values on these ([`beside`](crate::parallel::beside)).
+/// wait for each other: ask for large values on these, if need be with [`OnDemand::get_with`] or
+/// [`beside`](crate::parallel::beside).
 pub(crate) struct OnDemand<T> {
     value: OnceLock<T>,
     turn: Mutex<()>,
