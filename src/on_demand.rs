@@ -94,6 +94,13 @@ mod tests {
     }
 
     #[test]
+    fn the_other_function_runs_whether_the_value_is_known_or_not() {
+        let value = OnDemand::default();
+        assert_eq!(value.get_with(|| 1, || 2), (&1, 2));
+        assert_eq!(value.get_with(|| 3, || 4), (&1, 4));
+    }
+
+    #[test]
     fn other_threads_compute_a_value_once() {
         for _ in 0..50 {
             assert_eq!(ask(&OnDemand::default(), |get| get()), 1);
