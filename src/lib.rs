@@ -84,7 +84,6 @@ pub mod java;
 pub mod model;
 #[doc(hidden)]
 pub mod names;
-mod on_demand;
 mod open;
 #[doc(hidden)]
 pub mod output;

@@ -5,6 +5,8 @@
 //! call and a lock, so items should be blocks of objects or parts of a file. Loops over single objects
 //! call rayon themselves.
 
+pub(crate) mod on_demand;
+
 use crate::phases;
 use rayon::prelude::*;
 use std::ops::Range;

@@ -10,7 +10,6 @@ use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
 use expand::{Expander, Members};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::iter;
 
 /// Limits of [`lines`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -295,12 +294,11 @@ impl Pending {
     /// Leaves out the lines that others will keep from being shown.
     fn leave_out(&mut self, nodes: &mut [Node]) {
         let mut lines = std::mem::take(&mut self.lines).into_vec();
-        let (_, first, others) = lines.select_nth_unstable_by(self.room, |a, b| b.cmp(a));
-        self.left_out = Some(first.0);
-        for (_, Reverse(index)) in iter::once(&*first).chain(&*others) {
-            omit(nodes, *index);
+        lines.select_nth_unstable_by(self.room, |a, b| b.cmp(a));
+        self.left_out = Some(lines[self.room].0);
+        for (_, Reverse(index)) in lines.drain(self.room..) {
+            omit(nodes, index);
         }
-        lines.truncate(self.room);
         self.lines = lines.into();
     }
 }

@@ -6,7 +6,7 @@ use crate::input::heapsnapshot::meta::MAX_FIELDS;
 use crate::input::heapsnapshot::rows::{Part, Rows};
 use crate::input::json::Numbers;
 use crate::model::heap::{Heap, LabelKind, ObjectId, SourceLocation, Value};
-use crate::on_demand::OnDemand;
+use crate::parallel::on_demand::OnDemand;
 use crate::parallel::{self, lock};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

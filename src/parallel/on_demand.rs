@@ -1,6 +1,6 @@
 //! Values that are computed when they are first asked for.
 
-use crate::parallel::{join, lock};
+use super::{join, lock};
 use std::sync::{Mutex, OnceLock};
 
 /// A value that is computed when it is first asked for, and then kept.
