@@ -107,7 +107,7 @@ pub(crate) fn beside<A: Send, B>(
     let part = phases::part();
     let (mut there, mut here) = (Some(there), Some(here));
     let (mut of_there, mut of_here) = (None, None);
-    spawn(&mut || of_there = there.take().map(|there| part.run(there)), &mut || {
+    both_beside(&mut || of_there = there.take().map(|there| part.run(there)), &mut || {
         of_here = here.take().map(|here| here())
     });
     of_there.zip(of_here).expect("both functions have run")
@@ -122,7 +122,7 @@ fn run(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(work);
 }
 
-fn spawn(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
+fn both_beside(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
     if rayon::current_num_threads() == 1 {
         there();
         return here();

@@ -7,7 +7,7 @@ use super::prefetch::{AHEAD, prefetch};
 use super::retained::Retained;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds, TypeKind};
 use crate::parallel;
-use std::sync::OnceLock;
+use crate::parallel::on_demand::OnDemand;
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
 ///
@@ -18,7 +18,7 @@ pub struct DominatorTree {
     /// The dominator of each object.
     pub dominators: Dominators,
     pub(crate) retained: Retained,
-    types: OnceLock<TypeIds>,
+    types: OnDemand<TypeIds>,
     /// Bytes of the objects that only represent roots.
     of_roots: u64,
 }
@@ -40,7 +40,7 @@ impl DominatorTree {
         );
         let dominators = ordered.finish(located);
         let of_roots = bytes_of_roots(heap, &dominators);
-        Self { dominators, retained, types: OnceLock::new(), of_roots }
+        Self { dominators, retained, types: OnDemand::default(), of_roots }
     }
 
     /// Returns the retained bytes of an object: the shallow and external bytes of all objects that
@@ -104,17 +104,13 @@ impl DominatorTree {
     /// single read: 2 bytes each, 4 in heaps of more than 65,536 types. They are computed once and
     /// then kept.
     pub(crate) fn types(&self, heap: &Heap<'_>) -> &TypeIds {
-        if let Some(types) = self.types.get() {
-            return types;
-        }
-        // Before the cell is locked: a thread that waits for this work could take up another part of
-        // the analysis, which asks for the types as well.
-        let order = self.dominators.order();
-        let types = match &heap.type_of {
-            TypeIds::Narrow(ids) => TypeIds::Narrow(in_order(order, ids)),
-            TypeIds::Wide(ids) => TypeIds::Wide(in_order(order, ids)),
-        };
-        self.types.get_or_init(|| types)
+        self.types.get_or_compute(|| {
+            let order = self.dominators.order();
+            match &heap.type_of {
+                TypeIds::Narrow(ids) => TypeIds::Narrow(in_order(order, ids)),
+                TypeIds::Wide(ids) => TypeIds::Wide(in_order(order, ids)),
+            }
+        })
     }
 
     /// Like [`Self::types`], for callers that read `objects` of them. `None` if that is too few to

@@ -5,9 +5,9 @@ use super::object_set::ObjectSet;
 use super::prefetch::{prefetch_position, prefetch_targets};
 use crate::model::heap::{Heap, ObjectId, References, Root, RootKind};
 use crate::parallel;
+use crate::parallel::on_demand::OnDemand;
 use std::ops::Range;
 use std::slice;
-use std::sync::OnceLock;
 
 /// The strong references of a heap, with ephemerons resolved, and the targets of its roots.
 ///
@@ -21,7 +21,7 @@ pub struct Graph<'h> {
     pub(super) starts: Vec<ObjectId>,
     pub(super) dependent: Dependent,
     /// See [`Graph::held_once`].
-    pub(super) once: OnceLock<ObjectSet>,
+    pub(super) once: OnDemand<ObjectSet>,
 }
 
 impl<'h> Graph<'h> {
@@ -29,7 +29,7 @@ impl<'h> Graph<'h> {
     pub fn of(heap: &'h Heap<'_>) -> Self {
         let starts = starts(heap);
         let dependent = Dependent::of(heap, &starts);
-        Self { references: &heap.references, starts, dependent, once: OnceLock::new() }
+        Self { references: &heap.references, starts, dependent, once: OnDemand::default() }
     }
 
     /// Number of objects.
@@ -71,13 +71,7 @@ impl<'h> Graph<'h> {
     /// The objects to which exactly one reference leads, and no root: a bit for each object.
     /// Computed once and then kept.
     pub(crate) fn held_once(&self) -> &ObjectSet {
-        if let Some(once) = self.once.get() {
-            return once;
-        }
-        // Before the cell is locked: a thread that waits for this work could take up another part of
-        // the analysis, which asks for the set as well.
-        let once = held_once(self);
-        self.once.get_or_init(|| once)
+        self.once.get_or_compute(|| held_once(self))
     }
 
     /// Prefetches the position of an object's references.

@@ -22,8 +22,9 @@ use crate::parallel;
 use contents::Contents;
 use owners::{Owner, Owners};
 use rooms::{Measured, Rooms};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 named! {
@@ -339,8 +340,9 @@ fn objects(part: Range<usize>) -> impl Iterator<Item = ObjectId> {
     (part.start as u32..part.end as u32).map(ObjectId)
 }
 
-/// The waste of the objects of one type, and the most bytes of a single one.
-type OfType = Option<(WasteRow, u64)>;
+/// The waste of the objects of each type, and the most bytes of a single one. A table, because a file may
+/// have many types, and each part has its own.
+type ByType = FxHashMap<TypeId, (WasteRow, u64)>;
 
 /// Groups objects by type, with the fill of the type's collections. All threads process the parts, of which
 /// each has later objects than those before.
@@ -349,42 +351,41 @@ fn by_type<Objects: Iterator<Item = (ObjectId, u64)> + Send>(
     parts: impl IntoIterator<Item = Objects>,
     all: &[Measured],
 ) -> Vec<WasteRow> {
-    let none = || -> Vec<OfType> { vec![None; heap.types.len()] };
     let of_parts = parallel::map(parts, |objects| {
-        let mut rows = none();
+        let mut rows = ByType::default();
         for (example, bytes) in objects {
             let of = heap.type_id(example);
-            let row = WasteRow { of, count: 1, bytes, example, fill: None };
-            add(&mut rows[of.0 as usize], (row, bytes));
+            add(&mut rows, WasteRow { of, count: 1, bytes, example, fill: None }, bytes);
         }
         rows
     });
-    let mut rows = none();
-    for part in of_parts {
-        let found = rows.iter_mut().zip(part).filter_map(|(row, found)| Some((row, found?)));
-        found.for_each(|(row, found)| add(row, found));
+    let mut rows = ByType::default();
+    for (row, most) in of_parts.into_iter().flat_map(ByType::into_values) {
+        add(&mut rows, row, most);
     }
     for measured in all {
-        let Some((row, _)) = &mut rows[heap.type_id(measured.object).0 as usize] else { continue };
+        let Some((row, _)) = rows.get_mut(&heap.type_id(measured.object)) else { continue };
         let fill = row.fill.get_or_insert_default();
         fill.all += 1;
         fill.capacity = fill.capacity.saturating_add(measured.capacity);
         fill.used = fill.used.saturating_add(measured.used);
     }
-    let mut rows: Vec<WasteRow> = rows.into_iter().flatten().map(|(row, _)| row).collect();
+    let mut rows: Vec<WasteRow> = rows.into_values().map(|(row, _)| row).collect();
     rows.sort_unstable_by_key(|row| (Reverse(row.bytes), row.of));
     rows
 }
 
-/// Adds later objects to those of a type. The largest is the example.
-fn add(all: &mut OfType, (more, bytes): (WasteRow, u64)) {
-    let Some((row, most)) = all else {
-        *all = Some((more, bytes));
-        return;
-    };
-    row.count += more.count;
-    row.bytes = row.bytes.saturating_add(more.bytes);
-    if bytes > *most {
-        (row.example, *most) = (more.example, bytes);
+/// Adds later objects of a type, of which the largest has `bytes`. The largest of all is the example.
+fn add(rows: &mut ByType, more: WasteRow, bytes: u64) {
+    match rows.entry(more.of) {
+        Entry::Vacant(place) => _ = place.insert((more, bytes)),
+        Entry::Occupied(mut known) => {
+            let (row, most) = known.get_mut();
+            row.count += more.count;
+            row.bytes = row.bytes.saturating_add(more.bytes);
+            if bytes > *most {
+                (row.example, *most) = (more.example, bytes);
+            }
+        }
     }
 }

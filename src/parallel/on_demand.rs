@@ -10,6 +10,7 @@ use std::sync::{Mutex, OnceLock};
 /// They compute it once more if another thread has not finished, which costs time and memory. Other threads
 /// wait for each other: ask for large values on these, if need be with [`OnDemand::get_with`] or
 /// [`beside`](crate::parallel::beside).
+#[derive(Debug)]
 pub(crate) struct OnDemand<T> {
     value: OnceLock<T>,
     turn: Mutex<()>,
@@ -52,6 +53,12 @@ impl<T: Send> OnDemand<T> {
         });
         let of_other = of_other.or_else(|| other.map(|other| other()));
         (value, of_other.expect("the other function has run"))
+    }
+}
+
+impl<T: Clone> Clone for OnDemand<T> {
+    fn clone(&self) -> Self {
+        Self { value: self.value.clone(), turn: Mutex::new(()) }
     }
 }
 

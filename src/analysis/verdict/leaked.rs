@@ -15,9 +15,9 @@ use crate::analysis::referrers::Referrers;
 use crate::analysis::unreachable::reach;
 use crate::analysis::verdict::finding::{Holder, Suspect, SuspectKind};
 use crate::model::heap::{Heap, ObjectId, Offsets, References, TypeKind};
+use crate::parallel::on_demand::OnDemand;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::sync::OnceLock;
 
 /// Finds the owners of at least this many bytes that no root reaches, and the total bytes of the
 /// objects that no root reaches.
@@ -30,7 +30,7 @@ pub(super) fn leaked(
     let heap = survey.heap;
     let references = unreached_references(heap, survey.tree);
     let starts = starts(heap, survey.tree, &references);
-    let (references, once) = (&references, OnceLock::new());
+    let (references, once) = (&references, OnDemand::default());
     let graph = Graph { references, starts, dependent: Dependent::default(), once };
     let tree = DominatorTree::of_graph(heap, &graph);
     let scene = Scene::new(Surveyed { heap, graph: &graph, tree: &tree }, collections);
