@@ -97,10 +97,7 @@ impl<'h> Analyses<'h> {
     }
 
     /// The dominator tree, and the result of `other`, which runs while the tree is computed.
-    pub(crate) fn tree_with<R: Send>(
-        &self,
-        other: impl FnOnce() -> R + Send,
-    ) -> (&DominatorTree, R) {
+    pub fn tree_with<R: Send>(&self, other: impl FnOnce() -> R + Send) -> (&DominatorTree, R) {
         self.kept.tree.get_with(|| self.compute_tree(), other)
     }
 
@@ -195,7 +192,7 @@ impl<'h> Analyses<'h> {
     }
 
     /// Like [`Self::verdict`], and the result of `other`, which runs meanwhile.
-    pub(crate) fn verdict_with<R: Send>(&self, other: impl FnOnce() -> R + Send) -> (&Verdict, R) {
+    pub fn verdict_with<R: Send>(&self, other: impl FnOnce() -> R + Send) -> (&Verdict, R) {
         self.kept.verdict.get_with(|| self.survey(Verdict::of), other)
     }
 

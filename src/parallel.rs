@@ -5,7 +5,12 @@
 //! call and a lock, so items should be blocks of objects or parts of a file. Loops over single objects
 //! call rayon themselves.
 
+#[cfg(feature = "cli")]
+mod beside;
 pub(crate) mod on_demand;
+
+#[cfg(feature = "cli")]
+pub(crate) use beside::beside;
 
 use crate::phases;
 use rayon::prelude::*;
@@ -98,21 +103,6 @@ pub(crate) fn join<A: Send, B: Send>(
     of_a.zip(of_b).expect("both functions have run")
 }
 
-/// Runs `there` on a thread of the pool if it has several, and `here` on this thread, which is outside of
-/// the pool and may wait for an analysis that another request computes.
-pub(crate) fn beside<A: Send, B>(
-    there: impl FnOnce() -> A + Send,
-    here: impl FnOnce() -> B,
-) -> (A, B) {
-    let part = phases::part();
-    let (mut there, mut here) = (Some(there), Some(here));
-    let (mut of_there, mut of_here) = (None, None);
-    both_beside(&mut || of_there = there.take().map(|there| part.run(there)), &mut || {
-        of_here = here.take().map(|here| here())
-    });
-    of_there.zip(of_here).expect("both functions have run")
-}
-
 /// Locks a mutex whose contents stay valid if a thread panics.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -120,17 +110,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn run(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(work);
-}
-
-fn both_beside(there: &mut (dyn FnMut() + Send), here: &mut dyn FnMut()) {
-    if rayon::current_num_threads() == 1 {
-        there();
-        return here();
-    }
-    rayon::in_place_scope(|scope| {
-        scope.spawn(|_| there());
-        here();
-    });
 }
 
 fn both(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
@@ -180,12 +159,5 @@ mod tests {
     #[test]
     fn both_results_of_a_pair_come_back() {
         assert_eq!(join(|| 1, || join(|| "two", || 3.0)), (1, ("two", 3.0)));
-        assert_eq!(beside(|| 1, || beside(|| "two", || 3.0)), (1, ("two", 3.0)));
-    }
-
-    #[test]
-    fn what_runs_here_is_outside_of_the_pool() {
-        let here = || (rayon::current_thread_index(), std::thread::current().id());
-        assert_eq!(beside(|| (), here), ((), (None, std::thread::current().id())));
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 /// value: with a `OnceLock`, it would wait for itself. So threads of the pool never wait for a value here.
 /// They compute it once more if another thread has not finished, which costs time and memory. Other threads
 /// wait for each other: ask for large values on these, if need be with [`OnDemand::get_with`] or
-/// [`beside`](crate::parallel::beside).
+/// `parallel::beside`.
 #[derive(Debug)]
 pub(crate) struct OnDemand<T> {
     value: OnceLock<T>,
@@ -111,7 +111,6 @@ mod tests {
     fn other_threads_compute_a_value_once() {
         for _ in 0..50 {
             assert_eq!(ask(&OnDemand::default(), |get| get()), 1);
-            assert_eq!(ask(&OnDemand::default(), |get| parallel::beside(|| (), get).1), 1);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
+#[cfg(feature = "explore")]
 use std::time::{Duration, Instant};
 
 /// Both ends of a new terminal.
