@@ -25,6 +25,12 @@ fn load(bytes: &[u8]) -> Heap<'_> {
     loaded.heap
 }
 
+fn verdict(heap: &Heap<'_>) -> Verdict {
+    let graph = Graph::of(heap);
+    let tree = DominatorTree::of_graph(heap, &graph);
+    Verdict::of(Surveyed { heap, graph: &graph, tree: &tree }, &Collections::of(heap))
+}
+
 fn object(heap: &Heap<'_>, address: &str) -> ObjectId {
     heap.find(address).unwrap_or_else(|| panic!("no object {address}"))
 }
@@ -256,15 +262,27 @@ fn a_hash_in_a_class_attribute_is_held_by_a_class_method() {
     }
     let heap = load(dump.as_bytes());
     assert_eq!(heap.value(object(&heap, "0x120")), Value::Name("#<Class:Plugin>".into()));
-    let graph = Graph::of(&heap);
-    let tree = DominatorTree::of_graph(&heap, &graph);
-    let surveyed = Surveyed { heap: &heap, graph: &graph, tree: &tree };
-    let verdict = Verdict::of(surveyed, &Collections::of(&heap));
-    let found = verdict.suspects.iter().find(|found| found.count == 200).expect("the orders");
+    let suspects = verdict(&heap).suspects;
+    let found = suspects.iter().find(|found| found.count == 200).expect("the orders");
     assert_eq!(found.bytes, 8192 + 200_000);
     let holder = &found.holders[0];
     assert_eq!(holder.label, "a variable of a class method of Plugin");
     assert_eq!((holder.noun, holder.entries), ("hash", Some(200)));
+}
+
+/// Ruby lists its virtual machine with the global variables of the program.
+#[test]
+fn the_virtual_machine_is_no_suspect() {
+    let dump = br#"{"type":"ROOT", "root":"vm", "references":["0x100", "0x110"]}
+{"type":"ROOT", "root":"global_tbl", "references":["0x200", "0x210"]}
+{"address":"0x100", "type":"CLASS", "name":"RubyVM", "references":[], "memsize":600}
+{"address":"0x110", "type":"CLASS", "name":"String", "references":[], "memsize":600}
+{"address":"0x200", "type":"DATA", "class":"0x100", "struct":"VM", "references":[], "memsize":275000}
+{"address":"0x210", "type":"STRING", "class":"0x110", "bytesize":900000, "memsize":900041}
+"#;
+    let Verdict { suspects, usual, .. } = verdict(&load(dump));
+    assert_eq!(suspects.iter().map(|found| found.bytes).collect::<Vec<_>>(), [900_041]);
+    assert_eq!(usual.iter().map(|found| found.bytes).collect::<Vec<_>>(), [275_000]);
 }
 
 #[test]

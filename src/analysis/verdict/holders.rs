@@ -319,7 +319,9 @@ fn of_root(scene: &Scene<'_, '_>, root: &Root) -> Option<Place> {
     match root.kind {
         RootKind::Global | RootKind::Static => {
             if let Some(Role::Variables(one)) = scene.named_role(&text) {
-                return Some(Place::of(one.to_owned(), Some(true)));
+                // The runtime has global variables of its own, such as that with Ruby's VM.
+                let is_program = !scene.role_of(root.object).is_hidden();
+                return Some(Place::of(one.to_owned(), Some(is_program)));
             }
             let is_program = is_program(scene, &text);
             Some(Place::of(text, Some(is_program)))
