@@ -160,7 +160,8 @@ impl<'h> Analyses<'h> {
         if stays || self.kept.shortest.get().is_some() {
             self.shortest()
         } else {
-            Shortest::of_objects(&self.heap, &self.graph, objects.collect())
+            let dominators = self.known_tree().map(|tree| &tree.dominators);
+            Shortest::of_objects(&self.heap, &self.graph, dominators, objects.collect())
         }
     }
 

@@ -11,6 +11,7 @@
 //! other way: everything refers to them, so paths through them explain nothing.
 
 pub mod distances;
+mod down;
 pub mod merged;
 mod search;
 pub mod several;

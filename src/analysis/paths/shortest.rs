@@ -1,7 +1,9 @@
 //! One shortest path to every live object.
 
+use super::down::Down;
 use super::search::{self, Marks, Starts};
 use super::{Origin, Path, ReachedBy, Step};
+use crate::analysis::dominators::Dominators;
 use crate::analysis::frontier::{Frontier, next_level};
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::{ObjectSet, Ranked};
@@ -18,7 +20,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// (8 beyond 2³² references). The choice among equally short paths depends only on the heap.
 ///
 /// A search for some objects keeps this only for these and for objects with references, because no path
-/// leads through others.
+/// leads through others. If the dominators are known, it searches only for the objects to which no reference
+/// of their dominator leads.
 pub struct Shortest<'h, 'a> {
     pub(super) heap: &'h Heap<'a>,
     links: Arc<ShortestLinks>,
@@ -26,9 +29,12 @@ pub struct Shortest<'h, 'a> {
 
 /// The part of a [`Shortest`] that does not borrow from the heap. [`Shortest::again`] reuses it.
 pub struct ShortestLinks {
-    via: Via,
     /// The preferred root of each object that a root holds.
     roots: FxHashMap<ObjectId, u32>,
+    /// The references from dominators to objects on the paths that were asked for.
+    down: FxHashMap<ObjectId, usize>,
+    /// The links of other objects; `None` if no others were asked for.
+    via: Option<Via>,
 }
 
 /// The link by which each object is reached, in 4 bytes if the numbers of all references fit.
@@ -110,6 +116,31 @@ const EPHEMERON: u8 = 2;
 
 link!(AtomicU32, u32, AtomicU32::zeros);
 link!(AtomicU64, u64, |length| std::iter::repeat_with(AtomicU64::default).take(length).collect());
+
+/// The preferred root of each object that a root holds.
+fn preferred_roots(heap: &Heap<'_>, starts: &Starts) -> FxHashMap<ObjectId, u32> {
+    let mut roots = FxHashMap::default();
+    for row in &starts.roots {
+        roots.entry(heap.roots[*row].object).or_insert(*row as u32);
+    }
+    roots
+}
+
+impl Via {
+    fn of(
+        heap: &Heap<'_>,
+        graph: &Graph<'_>,
+        starts: &Starts,
+        wanted: Option<Vec<ObjectId>>,
+    ) -> Self {
+        let _phase = phases::begin("finding shortest paths");
+        if heap.references.len() as u64 <= AtomicU32::MOST {
+            Self::Narrow(Links::of(heap, graph, starts, wanted))
+        } else {
+            Self::Wide(Links::of(heap, graph, starts, wanted))
+        }
+    }
+}
 
 impl<L: Link> Links<L> {
     fn of(
@@ -220,27 +251,31 @@ impl<L: Link> Marks for Links<L> {
 impl<'h, 'a> Shortest<'h, 'a> {
     /// Searches the whole graph of the heap.
     pub fn of(heap: &'h Heap<'a>, graph: &Graph<'_>) -> Self {
-        Self::search(heap, graph, None)
-    }
-
-    /// Searches until these objects are reached. Paths to others may be missing.
-    pub fn of_objects(heap: &'h Heap<'a>, graph: &Graph<'_>, wanted: Vec<ObjectId>) -> Self {
-        Self::search(heap, graph, Some(wanted))
-    }
-
-    fn search(heap: &'h Heap<'a>, graph: &Graph<'_>, wanted: Option<Vec<ObjectId>>) -> Self {
-        let _phase = phases::begin("finding shortest paths");
         let starts = Starts::of(heap, graph);
-        let via = if heap.references.len() as u64 <= AtomicU32::MOST {
-            Via::Narrow(Links::of(heap, graph, &starts, wanted))
-        } else {
-            Via::Wide(Links::of(heap, graph, &starts, wanted))
+        let (roots, down) = (preferred_roots(heap, &starts), FxHashMap::default());
+        let via = Some(Via::of(heap, graph, &starts, None));
+        Self { heap, links: Arc::new(ShortestLinks { roots, down, via }) }
+    }
+
+    /// Searches until these objects are reached. Paths to others may be missing. With the dominators of the
+    /// heap, this takes less work.
+    pub fn of_objects(
+        heap: &'h Heap<'a>,
+        graph: &Graph<'_>,
+        dominators: Option<&Dominators>,
+        wanted: Vec<ObjectId>,
+    ) -> Self {
+        let starts = Starts::of(heap, graph);
+        let roots = preferred_roots(heap, &starts);
+        let mut down = Down::of(heap);
+        let top = |object| match dominators {
+            Some(dominators) => down.climb(dominators, object),
+            None => Some(object),
         };
-        let mut roots = FxHashMap::default();
-        for row in starts.roots {
-            roots.entry(heap.roots[row].object).or_insert(row as u32);
-        }
-        Self { heap, links: Arc::new(ShortestLinks { via, roots }) }
+        let wanted: Vec<ObjectId> = wanted.into_iter().filter_map(top).collect();
+        let are_held = wanted.iter().all(|object| roots.contains_key(object));
+        let via = (!are_held).then(|| Via::of(heap, graph, &starts, Some(wanted)));
+        Self { heap, links: Arc::new(ShortestLinks { roots, down: down.into_rows(), via }) }
     }
 
     /// Restores the search for a heap that has not changed.
@@ -256,9 +291,14 @@ impl<'h, 'a> Shortest<'h, 'a> {
     /// The link by which an object is reached; `None` if it is not reached.
     #[inline]
     pub fn by(&self, object: ObjectId) -> Option<ReachedBy> {
-        match &self.links.via {
-            Via::Narrow(links) => links.get(object),
-            Via::Wide(links) => links.get(object),
+        let ShortestLinks { roots, down, via } = &*self.links;
+        if let Some(row) = down.get(&object) {
+            return Some(ReachedBy::Reference(*row));
+        }
+        match via {
+            Some(Via::Narrow(links)) => links.get(object),
+            Some(Via::Wide(links)) => links.get(object),
+            None => roots.contains_key(&object).then_some(ReachedBy::Root),
         }
     }
 
@@ -268,8 +308,9 @@ impl<'h, 'a> Shortest<'h, 'a> {
             ReachedBy::Root => None,
             ReachedBy::Reference(row) => Some(self.heap.references.owner(row)),
             ReachedBy::Ephemeron => match &self.links.via {
-                Via::Narrow(links) => links.holders.get(&object).copied(),
-                Via::Wide(links) => links.holders.get(&object).copied(),
+                Some(Via::Narrow(links)) => links.holders.get(&object).copied(),
+                Some(Via::Wide(links)) => links.holders.get(&object).copied(),
+                None => None,
             },
         }
     }
@@ -381,9 +422,13 @@ mod tests {
                 for (object, by) in heap.objects().zip(&expected) {
                     prop_assert_eq!(all.by(object), *by, "{:?} with {} threads", object, threads);
                 }
-                let wanted = ObjectId(random() as u32 % count);
-                let some = pool.install(|| Shortest::of_objects(&heap, &graph, vec![wanted]));
-                prop_assert_eq!(some.path(wanted), all.path(wanted));
+                let dominators = Dominators::of(&graph);
+                for dominators in [None, Some(&dominators)] {
+                    let wanted = vec![ObjectId(random() as u32 % count), ObjectId(random() as u32 % count)];
+                    let search = || Shortest::of_objects(&heap, &graph, dominators, wanted.clone());
+                    let some = pool.install(search);
+                    wanted.iter().for_each(|object| assert_eq!(some.path(*object), all.path(*object)));
+                }
             }
         }
     }
