@@ -19,8 +19,8 @@ use std::ops::Range;
 /// every path into a region leads through its top object.
 ///
 /// So the roots that reach an object are those that reach its region, and of most heaps few
-/// references are left. Two bits for each live object, 4 bytes for each region and 4 for each edge,
-/// and 8 for each edge while they are collected.
+/// references are left. Two bits for each live object, 4 bytes for each region and 4 for each edge;
+/// 4 more for each region and 8 more for each edge while edges are collected.
 pub(super) struct Regions<'d> {
     dominators: &'d Dominators,
     tops: RegionTops,
@@ -66,12 +66,13 @@ impl<'d> Regions<'d> {
         let live = dominators.len() as u32;
         // Leaves room for the number after the last one.
         let mut tops = ObjectSet::none(dominators.len() + 2);
-        let mut places = Vec::new();
+        let (mut places, mut starts) = (Vec::new(), Vec::new());
         let mut heads = ObjectSet::none(graph.len());
         let (mut number, mut place) = (1, 0);
         while number <= live {
             let Some(object) = dominators.object(number) else { break };
             tops.insert(ObjectId(number));
+            starts.push(number);
             let is_made_up = made_up.contains(object);
             if is_made_up {
                 places.push(ObjectId(place));
@@ -85,6 +86,7 @@ impl<'d> Regions<'d> {
         if place as usize - places.len() > dominators.len() / FEW {
             return None;
         }
+        starts.push(number);
         let heads = Targets::of(heads);
         let mut made_up = ObjectSet::none(place as usize);
         places.into_iter().for_each(|place| _ = made_up.insert(place));
@@ -94,16 +96,18 @@ impl<'d> Regions<'d> {
         let blocks = parallel::map((0..objects).step_by(BLOCK as usize), |first| {
             let block = first..first.saturating_add(BLOCK).min(objects);
             let mut edges: Vec<(u32, u32)> = Vec::new();
-            // References of one object follow each other, and many in a row lead to one class.
-            let (mut source, mut last) = ((ObjectId(u32::MAX), None), (ObjectId(u32::MAX), None));
+            // Most objects are in the region of the one before, and many references in a row lead to one class.
+            let (mut source, mut last) = ((0..0, None), (ObjectId(u32::MAX), None));
             let soon = |target| {
                 if heads.contains(target) {
                     dominators.prefetch_number(target);
                 }
             };
             for_each_reference_with(soon, graph, block, &heads, |object, target, _| {
-                if source.0 != object {
-                    source = (object, regions.node(object));
+                let Some(number) = dominators.number(object) else { return };
+                if !source.0.contains(&number) {
+                    let place = regions.tops.place(number) as usize;
+                    source = (starts[place]..starts[place + 1], regions.tops.region(number));
                 }
                 if last.0 != target {
                     last = (target, regions.node(target));
@@ -217,9 +221,15 @@ impl RegionTops {
     /// The region of the object with this number; `None` for a synthetic object.
     #[inline]
     pub(super) fn region(&self, number: u32) -> Option<u32> {
-        // One less than the place of the next number, because the top object is part of its region.
-        let region = self.numbers.place(ObjectId(number + 1)) - 1;
+        let region = self.place(number);
         (!self.made_up.contains(ObjectId(region))).then_some(region)
+    }
+
+    /// The place of the region, or of the synthetic object.
+    #[inline]
+    fn place(&self, number: u32) -> u32 {
+        // One less than the place of the next number, because the top object is part of its region.
+        self.numbers.place(ObjectId(number + 1)) - 1
     }
 }
 
