@@ -79,15 +79,18 @@ fn shapes(
 ) -> Vec<u64> {
     let references = holders.of_number(scene, member).take(MOST_HOLDERS);
     let mut shapes = Vec::new();
-    for (source, label) in references {
-        let outside = outsides.of(scene, source);
-        let is_same = scene.number(source).is_some_and(|number| scene.kin(number) == kin);
-        let role = scene.role_of(outside);
-        if is_same || role.is_hidden() || role == Role::Frame {
+    for held in references {
+        let outside = outsides.of_source(scene, held);
+        let (number, label) = if outside == held.source {
+            (held.from, held.label)
+        } else {
+            (scene.number(outside).unwrap_or(0), Label::NONE)
+        };
+        let role = scene.role(number);
+        if scene.kin(held.from) == kin || role.is_hidden() || role == Role::Frame {
             continue;
         }
-        let label = if outside == source { label } else { Label::NONE };
-        shapes.push(shape(scene, outside, label));
+        shapes.push(shape(scene, (outside, number), label));
     }
     if shapes.is_empty()
         && let Some(row) = scene.object(member).and_then(|object| holders.root(object))
@@ -103,10 +106,10 @@ fn shapes(
     shapes
 }
 
-/// The hash of a holder: of its type, the field and, for a collection, the type that holds it.
-fn shape(scene: &Scene<'_, '_>, holder: ObjectId, label: Label) -> u64 {
-    let number = scene.number(holder).unwrap_or(0);
-    if scene.heap().type_of(holder).kind == TypeKind::Class {
+/// The hash of a holder, by its object and number: of its type, the field and, for a collection, the type
+/// that holds it.
+fn shape(scene: &Scene<'_, '_>, (holder, number): (ObjectId, u32), label: Label) -> u64 {
+    if scene.kind(scene.kin(number)) == TypeKind::Class {
         return hash((holder.0, field(scene, label)));
     }
     let above = match scene.role(number) {

@@ -8,7 +8,7 @@ use super::partition::Partition;
 use super::scene::{Group, Scene};
 use super::union::Owners;
 use crate::analysis::flood::{ALL, NOTHING};
-use crate::model::heap::{ObjectId, Role};
+use crate::model::heap::Role;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The owners that hold enough.
@@ -72,9 +72,9 @@ pub(super) fn adopt(
         let mut adopted = Vec::new();
         for &top in alike.iter().filter(|top| Some(scene.kin(**top)) == candidate.kin()) {
             let mut sources = holders.of_number(scene, top);
-            let is_held = sources.any(|(source, _)| {
-                scene.number(source).is_some_and(|number| scene.kin(number) == before.0)
-                    && (before.1 == Role::Finalizer || ranges.contain(scene, source))
+            let is_held = sources.any(|held| {
+                scene.kin(held.from) == before.0
+                    && (before.1 == Role::Finalizer || ranges.contain(held.from))
             });
             if is_held && taken.insert(top) {
                 adopted.push(top);
@@ -96,7 +96,7 @@ pub(super) fn absorb(scene: &Scene<'_, '_>, holders: &Holders, candidates: &mut 
                 let mut sources = holders.of_number(scene, head).peekable();
                 !is_root
                     && sources.peek().is_some()
-                    && sources.all(|(source, _)| ranges.contain(scene, source))
+                    && sources.all(|held| ranges.contain(held.from))
             })
         };
         if !ranges.iter().any(is_within) {
@@ -117,8 +117,7 @@ impl Ranges {
         Self(ranges)
     }
 
-    fn contain(&self, scene: &Scene<'_, '_>, object: ObjectId) -> bool {
-        let Some(number) = scene.number(object) else { return false };
+    fn contain(&self, number: u32) -> bool {
         let after = self.0.partition_point(|(start, _)| *start <= number);
         after > 0 && number < self.0[after - 1].1
     }

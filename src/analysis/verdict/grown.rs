@@ -14,7 +14,7 @@ use super::named::Naming;
 use super::partition::Partition;
 use super::scene::{Group, Scene};
 use super::union::Owners;
-use super::{LEAST_BYTES, MOST_LOOKS, Surveyed, findings, together};
+use super::{LEAST_BYTES, Surveyed, findings, together};
 use crate::analysis::collections::Collections;
 use crate::analysis::threads::program_functions;
 use crate::model::heap::{Heap, Role, Thread, ThreadKind};
@@ -280,14 +280,9 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
             objects.iter().flat_map(|objects| objects.iter().copied().take(MOST_MEMBERS));
         let holders = Holders::of(scene, looked_at);
         let mut naming = Naming::new(scene, holders, self.collections);
-        let mut heads = Vec::new();
-        for _ in 0..=MOST_LOOKS {
-            let each = owners.iter().zip(&objects);
-            heads = each.map(|(owner, objects)| self.found(&mut naming, owner, objects)).collect();
-            if !naming.holders.add_wanted(scene) {
-                break;
-            }
-        }
+        let each: Vec<_> = owners.iter().zip(&objects).collect();
+        let mut heads =
+            naming.of_each(&each, |naming, (owner, objects)| self.found(naming, owner, objects));
         let of_threads = self.of_threads(owners);
         for (heads, found) in heads.iter_mut().zip(of_threads) {
             heads.extend(found);

@@ -1,15 +1,13 @@
 //! The holders of an owner, as its program names them: `app.Cache.ENTRIES`, `keep.callbacks`.
 
+use super::incoming::{Incoming, Pass};
 use super::place::{FILE, Place};
 use super::scene::Scene;
 use super::way::{CONTEXT, Link, OUTER, Way, is_program};
 use crate::analysis::object_set::ObjectSet;
-use crate::analysis::regions::{BLOCK, Targets, for_each_reference};
 use crate::model::heap::{Heap, Label, ObjectId, Role, Root, RootKind, StackFrame};
-use crate::parallel;
-use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 /// The maximum number of objects on the path up to one with a name.
@@ -29,13 +27,13 @@ const MOST_ALIKE: usize = 4;
 
 /// The references and roots that hold some objects.
 pub(super) struct Holders {
-    /// Target, source, label, and the place among the references of the source, sorted.
-    references: Vec<(u32, ObjectId, Label, u32)>,
+    /// At most one of them is for an object.
+    passes: Vec<Pass>,
     roots: FxHashMap<ObjectId, u32>,
-    /// Numbers of the objects whose references are known.
-    known: FxHashSet<u32>,
     /// Numbers of objects whose unknown references are needed for a name.
     wanted: RefCell<BTreeSet<u32>>,
+    /// See [`Holders::has_missed`].
+    missed: Cell<bool>,
     /// References that have been searched.
     links: RefCell<FxHashMap<(ObjectId, ObjectId), Option<Link>>>,
 }
@@ -44,10 +42,10 @@ impl Holders {
     /// Finds the holders of the objects with these numbers.
     pub(super) fn of(scene: &Scene<'_, '_>, numbers: impl Iterator<Item = u32>) -> Self {
         let mut holders = Self {
-            references: Vec::new(),
+            passes: Vec::new(),
             roots: FxHashMap::default(),
-            known: FxHashSet::default(),
             wanted: RefCell::default(),
+            missed: Cell::default(),
             links: RefCell::default(),
         };
         holders.add(scene, numbers);
@@ -62,86 +60,71 @@ impl Holders {
     }
 
     fn add(&mut self, scene: &Scene<'_, '_>, numbers: impl Iterator<Item = u32>) {
-        let heap = scene.heap();
-        let mut marked = ObjectSet::none(heap.len());
+        let mut new = ObjectSet::none(scene.survey.tree.len() + 1);
         let mut any = false;
-        for number in numbers {
-            if let Some(object) = scene.object(number).filter(|_| self.known.insert(number)) {
-                any |= marked.insert(object);
-            }
+        for number in numbers.filter(|number| !self.is_known(*number) && *number > 0) {
+            any |= new.insert(ObjectId(number));
         }
         if !any {
             return;
         }
-        let marked = Targets::of(marked);
-        let objects = heap.len() as u32;
-        let blocks = parallel::map((0..objects).step_by(BLOCK as usize), |first| {
-            let block = first..first.saturating_add(BLOCK).min(objects);
-            let mut found = Vec::new();
-            for_each_reference(scene.survey.graph, block, &marked, |source, target, row| {
-                let label = row.map_or(Label::NONE, |row| heap.label_of(source, row));
-                if let Some(number) =
-                    scene.number(target).filter(|_| scene.number(source).is_some())
-                {
-                    let first = scene.survey.graph.references.range(source).start;
-                    let place = row.and_then(|row| u32::try_from(row - first).ok());
-                    found.push((number, source, label, place.unwrap_or(u32::MAX)));
-                }
-            });
-            found
-        });
-        blocks.into_iter().for_each(|mut found| self.references.append(&mut found));
-        self.references.par_sort_unstable();
+        let pass = Pass::over(scene, new);
+        let heap = scene.heap();
         for (row, root) in (0..).zip(&heap.roots) {
-            if marked.contains(root.object) {
+            if scene.number(root.object).is_some_and(|number| pass.is_for(number)) {
                 let best = self.roots.entry(root.object).or_insert(row);
                 if rank(root) < rank(&heap.roots[*best as usize]) {
                     *best = row;
                 }
             }
         }
+        self.passes.push(pass);
+    }
+
+    fn is_known(&self, number: u32) -> bool {
+        self.passes.iter().any(|pass| pass.is_for(number))
     }
 
     /// The references to an object from objects that it does not dominate.
-    pub(super) fn of_number<'h>(
-        &'h self,
-        scene: &'h Scene<'_, '_>,
+    pub(super) fn of_number(
+        &self,
+        scene: &Scene<'_, '_>,
         number: u32,
-    ) -> impl Iterator<Item = (ObjectId, Label)> + 'h {
+    ) -> impl Iterator<Item = &Incoming> {
         let own = number..scene.end(number);
-        self.with_places(number).map(|(source, label, _)| (source, label)).filter(
-            move |(source, _)| scene.number(*source).is_none_or(|from| !own.contains(&from)),
-        )
+        self.all(number).iter().filter(move |held| !own.contains(&held.from))
     }
 
-    /// All references to an object, with the places among the references of each source.
-    fn with_places(&self, number: u32) -> impl Iterator<Item = (ObjectId, Label, u32)> + '_ {
-        let start = self.references.partition_point(|(target, ..)| *target < number);
-        self.references[start..]
-            .iter()
-            .take_while(move |(target, ..)| *target == number)
-            .map(|(_, source, label, place)| (*source, *label, *place))
+    /// All references to an object.
+    fn all(&self, number: u32) -> &[Incoming] {
+        let pass = self.passes.iter().find(|pass| pass.is_for(number));
+        pass.map_or(&[], |pass| pass.to(number))
     }
 
     /// Whether the name of an object's holder names the object: if the object does not hold the
     /// holder, or if they are variables and a function that uses them, which tells their file.
-    fn names(&self, scene: &Scene<'_, '_>, number: u32, holder: ObjectId, label: Label) -> bool {
-        let is_held = |from: u32| (number..scene.end(number)).contains(&from);
-        if !scene.number(holder).is_some_and(is_held) {
+    fn names(scene: &Scene<'_, '_>, number: u32, holder: &Incoming) -> bool {
+        if !(number..scene.end(number)).contains(&holder.from) {
             return true;
         }
-        let is_of_file = match scene.field(label) {
-            Some(CONTEXT) => scene.heap().location(holder).is_some(),
+        let is_of_file = match scene.field(holder.label) {
+            Some(CONTEXT) => scene.heap().location(holder.source).is_some(),
             field => field == Some(OUTER),
         };
-        is_of_file && scene.role_of(holder) == Role::Closure
+        is_of_file && scene.role(holder.from) == Role::Closure
     }
 
     /// Marks an object for [`Self::add_wanted`] if its holders are not known.
     pub(super) fn want(&self, number: u32) {
-        if !self.known.contains(&number) {
+        if !self.is_known(number) {
             self.wanted.borrow_mut().insert(number);
+            self.missed.set(true);
         }
+    }
+
+    /// Whether objects whose holders are not known were needed since the last call.
+    pub(super) fn has_missed(&self) -> bool {
+        self.missed.take()
     }
 
     /// The most informative root of an object.
@@ -158,15 +141,14 @@ impl Holders {
         self.want(number);
         let mut seen: FxHashMap<(u32, Label), usize> = FxHashMap::default();
         // Holders of one type and label mostly have similar names.
-        let named = self.with_places(number);
-        let named = named.filter(|(source, label, _)| self.names(scene, number, *source, *label));
-        let references = named.filter(|(source, label, _)| {
-            let kin = scene.number(*source).map_or(0, |number| scene.kin(number));
-            let alike = seen.entry((kin, *label)).or_default();
+        let named = self.all(number).iter().filter(|held| Self::names(scene, number, held));
+        let references = named.filter(|held| {
+            let alike = seen.entry((scene.kin(held.from), held.label)).or_default();
             *alike += 1;
             *alike <= MOST_ALIKE
         });
-        let places = references.take(MOST_HOLDERS).filter_map(|(source, label, place)| {
+        let places = references.take(MOST_HOLDERS).filter_map(|held| {
+            let Incoming { source, label, place, .. } = *held;
             let row = scene.heap().references.range(source).nth(place as usize);
             let place = self.field(scene, source, (row, label), detours)?;
             if place.label.trim_end_matches(FILE).is_empty() {
@@ -280,6 +262,12 @@ fn rank(root: &Root) -> u8 {
 pub(super) struct Outsides(FxHashMap<ObjectId, ObjectId>);
 
 impl Outsides {
+    /// The object around the source of a reference, or the source itself.
+    #[inline]
+    pub(super) fn of_source(&mut self, scene: &Scene<'_, '_>, held: &Incoming) -> ObjectId {
+        if scene.role(held.from).is_part() { self.of(scene, held.source) } else { held.source }
+    }
+
     /// The object around an internal object of a collection, or the object itself.
     pub(super) fn of(&mut self, scene: &Scene<'_, '_>, object: ObjectId) -> ObjectId {
         let (mut at, mut passed) = (object, Vec::new());

@@ -19,6 +19,7 @@ mod descent;
 mod finding;
 mod grown;
 mod holders;
+mod incoming;
 mod leaked;
 mod named;
 mod partition;
@@ -59,9 +60,6 @@ pub const LEAST_SUSPECT: u64 = 64 << 10;
 
 /// The maximum number of findings to describe.
 const MOST_FINDINGS: usize = 12;
-
-/// The maximum number of passes over all references for the names of holders.
-const MOST_LOOKS: usize = 4;
 
 /// A heap with its graph and dominator tree.
 #[derive(Clone, Copy)]
@@ -140,13 +138,7 @@ fn findings(
     candidates.truncate(most);
     let holders = together(scene, &partition, &owners, &mut candidates);
     let mut naming = Naming::new(scene, holders, collections);
-    let mut named = Vec::new();
-    for _ in 0..=MOST_LOOKS {
-        named = candidates.iter().map(|one| naming.holders(one)).collect();
-        if !naming.holders.add_wanted(scene) {
-            break;
-        }
-    }
+    let named = naming.of_each(&candidates, Naming::holders);
     let mut found = parallel::map(candidates.into_iter().zip(named), |(one, named)| {
         let finding = one.finding(scene, named);
         (one, finding)

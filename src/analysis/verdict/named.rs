@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
+/// The maximum number of passes over all references for the names of holders.
+const MOST_LOOKS: usize = 4;
+
 /// The maximum number of holders to name.
 const MOST_HOLDERS: usize = 3;
 
@@ -66,6 +69,28 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
     ) -> Self {
         let (outsides, entries) = Default::default();
         Self { scene, holders, outsides, collections, entries }
+    }
+
+    /// Computes a result for each item. Where this needs holders that are not known, it is computed again once
+    /// they are.
+    pub(super) fn of_each<I, T: Default>(
+        &mut self,
+        items: &[I],
+        compute: impl Fn(&mut Self, &I) -> T,
+    ) -> Vec<T> {
+        let mut results: Vec<(T, bool)> = items.iter().map(|_| Default::default()).collect();
+        for _ in 0..=MOST_LOOKS {
+            for (item, (result, is_done)) in items.iter().zip(&mut results) {
+                if !*is_done {
+                    *result = compute(self, item);
+                    *is_done = !self.holders.has_missed();
+                }
+            }
+            if !self.holders.add_wanted(self.scene) {
+                break;
+            }
+        }
+        results.into_iter().map(|(result, _)| result).collect()
     }
 
     /// Returns the holders of the objects of a candidate.
@@ -125,8 +150,8 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
         let kind = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
         let mut holders = self.holders.of_number(scene, *head);
         kind == Some(TypeKind::Text)
-            && holders.any(|(from, label)| {
-                scene.role_of(from) == Role::Hidden && scene.field(label) == Some(SOURCE)
+            && holders.any(|held| {
+                scene.role(held.from) == Role::Hidden && scene.field(held.label) == Some(SOURCE)
             })
     }
 
@@ -164,15 +189,16 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
         for member in sample_of(members) {
             looked_at += 1;
             seen.clear();
-            for (source, label) in self.holders.of_number(scene, member).take(MOST_HOLDERS * FEW) {
-                let from = scene.number(source).unwrap_or(0);
-                let outside = self.outsides.of(scene, source);
-                let role = scene.role_of(outside);
-                if scene.kin(from) == kin || role.is_hidden() || role == Role::Frame {
+            for held in self.holders.of_number(scene, member).take(MOST_HOLDERS * FEW) {
+                let (source, label) = (held.source, held.label);
+                let outside = self.outsides.of_source(scene, held);
+                let is_source = outside == source;
+                let number = if is_source { held.from } else { scene.number(outside).unwrap_or(0) };
+                let role = scene.role(number);
+                if scene.kin(held.from) == kin || role.is_hidden() || role == Role::Frame {
                     continue;
                 }
-                let number = scene.number(outside).unwrap_or(0);
-                let field = if outside == source { field(scene, label) } else { 0 };
+                let field = if is_source { field(scene, label) } else { 0 };
                 let key = (scene.kin(number), field);
                 if seen.contains(&key) {
                     continue;
@@ -310,13 +336,13 @@ fn variable_of_file(scene: &Scene<'_, '_>, holders: &Holders, mut number: u32) -
         let part = holders.field_name(scene, scene.object(above)?, scene.object(number)?)?;
         parts.push(part);
         holders.want(above);
-        let mut functions = holders.of_number(scene, above).filter(|(function, label)| {
-            scene.field(*label) == Some(CONTEXT) && scene.role_of(*function) == Role::Closure
+        let mut functions = holders.of_number(scene, above).filter(|held| {
+            scene.field(held.label) == Some(CONTEXT) && scene.role(held.from) == Role::Closure
         });
         // Functions that share their variables are in one file.
-        if let Some((function, _)) = functions.next() {
+        if let Some(function) = functions.next() {
             parts.reverse();
-            let (variable, file) = (parts.join("."), file_of(scene, function));
+            let (variable, file) = (parts.join("."), file_of(scene, function.source));
             return Some(match file {
                 Some((file, _)) => Place::of(file + FILE + &variable, Some(true)),
                 None => Place::of(variable, None),
