@@ -114,8 +114,9 @@ pub fn owners(measured: Surveyed<'_, '_>, collections: &Collections<'_, '_>) -> 
     }
     let scene = Scene::new(measured, collections);
     let found = findings(&scene, collections, (live / LEAST_PART).max(LEAST_BYTES), MOST_OWNERS);
+    let alike = alike(&scene, found.iter().filter_map(|(candidate, _)| candidate.kin()));
     let owner = |(candidate, finding): (Candidate, Suspect)| {
-        let trace = Trace::of(&scene, &candidate);
+        let trace = Trace::of(&scene, &candidate, &alike);
         TracedOwner { finding, trace }
     };
     found.into_iter().map(owner).collect()
@@ -129,7 +130,7 @@ pub fn grown(
     owners: &[TracedOwner],
 ) -> Option<Grown> {
     let scene = Scene::new(measured, collections);
-    let past = Past::of(&scene, collections);
+    let past = Past::of(&scene, collections, owners);
     let heads = past.heads(owners);
     let sum = |heads: &[u32]| {
         heads.iter().fold(0, |sum: u64, head| sum.saturating_add(scene.bytes(*head)))
@@ -141,8 +142,9 @@ pub fn grown(
         .filter(|(rise, _)| *rise > 0)
         .collect();
     ranked.sort_unstable_by_key(|(rise, at)| (Reverse(*rise), *at));
-    let may_be =
-        ranked.into_iter().filter(|(_, at)| past.may_have_grown(&owners[*at].trace, &heads[*at]));
+    let may_be = ranked
+        .into_iter()
+        .filter(|(_, at)| past.may_have_grown(&owners[*at].trace, !heads[*at].is_empty()));
     let mut sized = may_be.map(|(_, at)| {
         let new = Size { count: owners[at].finding.count, bytes: owners[at].finding.bytes };
         Grown { owner: at, old: past.size(&owners[at], &heads[at]), new }
@@ -155,7 +157,7 @@ pub fn grown(
 }
 
 impl Trace {
-    fn of(scene: &Scene<'_, '_>, candidate: &Candidate) -> Self {
+    fn of(scene: &Scene<'_, '_>, candidate: &Candidate, alike: &Alike) -> Self {
         let heap = scene.heap();
         let first = candidate.threads.first().map(|row| &heap.threads[*row as usize]);
         let steps = &candidate.descent.steps[..=candidate.element];
@@ -166,7 +168,7 @@ impl Trace {
             container: candidate.container,
             above: above(scene, heads[0]),
             bytes: heads.iter().fold(0, |sum, head| sum.saturating_add(scene.bytes(*head))),
-            alike: candidate.kin().map_or_else(Size::default, |kin| alike(scene, kin)),
+            alike: candidate.kin().and_then(|kin| alike.get(&kin)).copied().unwrap_or_default(),
             live: scene.live(),
         }
     }
@@ -192,19 +194,26 @@ fn above(scene: &Scene<'_, '_>, number: u32) -> TypeName {
     }
 }
 
-/// The number of live objects of a type, and the sum of what each retains.
-fn alike(scene: &Scene<'_, '_>, kin: u32) -> Size {
+/// The live objects of some types: their number, and the sum of what each retains.
+type Alike = FxHashMap<u32, Size>;
+
+fn alike(scene: &Scene<'_, '_>, kins: impl Iterator<Item = u32>) -> Alike {
+    let none: Alike = kins.map(|kin| (kin, Size::default())).collect();
     let end = scene.end(0);
     let parts = parallel::map((1..end).step_by(PART), |first| {
-        let mut sum = Size::default();
+        let mut sums = none.clone();
         for number in first..end.min(first.saturating_add(PART as u32)) {
-            if scene.kin(number) == kin {
-                sum = sum.and(Size { count: 1, bytes: scene.bytes(number) });
+            if let Some(sum) = sums.get_mut(&scene.kin(number)) {
+                *sum = sum.and(Size { count: 1, bytes: scene.bytes(number) });
             }
         }
-        sum
+        sums
     });
-    parts.into_iter().fold(Size::default(), Size::and)
+    parts.into_iter().flatten().fold(none.clone(), |mut all, (kin, more)| {
+        let sum = all.entry(kin).or_default();
+        *sum = sum.and(more);
+        all
+    })
 }
 
 fn stack(heap: &Heap<'_>, thread: &Thread) -> Stack {
@@ -218,32 +227,39 @@ struct Past<'p, 's, 'a> {
     collections: &'p Collections<'p, 'a>,
     /// The types by name. The first of several types with one name represents all of them.
     kins: FxHashMap<TypeName, u32>,
+    /// By the types in which the memory of owners accumulates.
+    alike: Alike,
     /// The last division of the heap.
     divided: RefCell<Option<(Partition, Owners<'s>)>>,
 }
 
 impl<'p, 's, 'a> Past<'p, 's, 'a> {
-    fn of(scene: &'p Scene<'s, 'a>, collections: &'p Collections<'p, 'a>) -> Self {
+    fn of(
+        scene: &'p Scene<'s, 'a>,
+        collections: &'p Collections<'p, 'a>,
+        owners: &[TracedOwner],
+    ) -> Self {
         let kins = (0..scene.heap().types.len() as u32).rev();
-        let kins = kins.map(|kin| (type_name(scene, kin), kin)).collect();
-        Self { scene, collections, kins, divided: RefCell::default() }
+        let kins: FxHashMap<_, _> = kins.map(|kin| (type_name(scene, kin), kin)).collect();
+        let elements = owners.iter().filter_map(|owner| kins.get(owner.trace.steps.last()?));
+        let alike = alike(scene, elements.copied());
+        Self { scene, collections, kins, alike, divided: RefCell::default() }
     }
 
-    /// Whether it is worth computing the size of an owner that consisted of these objects. If no holder
-    /// was found, and its type has neither more nor larger objects than before, no size is plausible.
-    fn may_have_grown(&self, trace: &Trace, heads: &[u32]) -> bool {
-        let is_held = trace.container.is_some() && !heads.is_empty();
-        if is_held || trace.stack.is_some() {
-            return true;
-        }
+    /// Whether it is worth finding an owner, or computing its size. If no single holder `is_found`, and its
+    /// type has neither more nor larger objects than before, no size is plausible.
+    fn may_have_grown(&self, trace: &Trace, is_found: bool) -> bool {
         let before = self.alike(trace);
-        trace.alike.count > before.count || trace.alike.bytes > before.bytes
+        (trace.container.is_some() && is_found)
+            || trace.stack.is_some()
+            || trace.alike.count > before.count
+            || trace.alike.bytes > before.bytes
     }
 
     /// The objects of the type in which the memory accumulates.
     fn alike(&self, trace: &Trace) -> Size {
         let kin = trace.steps.last().and_then(|element| self.kins.get(element));
-        kin.map_or_else(Size::default, |kin| alike(self.scene, *kin))
+        kin.and_then(|kin| self.alike.get(kin)).copied().unwrap_or_default()
     }
 
     /// Whether objects can be new in an owner: its single holder existed before, or all objects of
@@ -296,7 +312,9 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         let wanted =
             |owner: &TracedOwner| owner.trace.steps[owner.trace.container.unwrap_or(0)].clone();
         let mut of_kin: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-        let of_objects = owners.iter().enumerate().filter(|(_, owner)| owner.trace.stack.is_none());
+        let of_objects = owners.iter().enumerate().filter(|(_, owner)| {
+            owner.trace.stack.is_none() && self.may_have_grown(&owner.trace, true)
+        });
         for (at, owner) in of_objects {
             if let Some(kin) = self.kins.get(&wanted(owner)) {
                 of_kin.entry(*kin).or_default().push(at);
