@@ -50,19 +50,20 @@ impl Pass {
                 let place = row.and_then(|row| u32::try_from(row - first).ok());
                 let place = place.unwrap_or(NO_PLACE);
                 let held = Incoming { source, from, label, place };
-                found.push((numbers.place(ObjectId(number)) as usize, held));
+                found.push((numbers.place(ObjectId(number)), held));
             });
             found
         });
         let mut starts = vec![0; numbers.len() + 1];
-        blocks.iter().flatten().for_each(|(target, _)| starts[*target + 1] += 1);
+        blocks.iter().flatten().for_each(|(target, _)| starts[*target as usize + 1] += 1);
         (0..numbers.len()).for_each(|target| starts[target + 1] += starts[target]);
         let (mut next, total) = (starts.clone(), starts[numbers.len()]);
         let none = Incoming { source: ObjectId(0), from: 0, label: Label::NONE, place: 0 };
         let mut references = vec![none; total];
         for (target, held) in blocks.into_iter().flatten() {
-            references[next[target]] = held;
-            next[target] += 1;
+            let next = &mut next[target as usize];
+            references[*next] = held;
+            *next += 1;
         }
         sort(&mut references, &starts);
         Self { numbers, starts, references }
