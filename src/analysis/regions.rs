@@ -107,7 +107,8 @@ impl<'d> Regions<'d> {
                 let Some(number) = dominators.number(object) else { return };
                 if !source.0.contains(&number) {
                     let place = regions.tops.place(number) as usize;
-                    source = (starts[place]..starts[place + 1], regions.tops.region(number));
+                    source =
+                        (starts[place]..starts[place + 1], regions.tops.region_at(place as u32));
                 }
                 if last.0 != target {
                     last = (target, regions.node(target));
@@ -221,8 +222,12 @@ impl RegionTops {
     /// The region of the object with this number; `None` for a synthetic object.
     #[inline]
     pub(super) fn region(&self, number: u32) -> Option<u32> {
-        let region = self.place(number);
-        (!self.made_up.contains(ObjectId(region))).then_some(region)
+        self.region_at(self.place(number))
+    }
+
+    #[inline]
+    fn region_at(&self, place: u32) -> Option<u32> {
+        (!self.made_up.contains(ObjectId(place))).then_some(place)
     }
 
     /// The place of the region, or of the synthetic object.

@@ -80,12 +80,8 @@ fn shapes(
     let references = holders.of_number(scene, member).take(MOST_HOLDERS);
     let mut shapes = Vec::new();
     for held in references {
-        let outside = outsides.of_source(scene, held);
-        let (number, label) = if outside == held.source {
-            (held.from, held.label)
-        } else {
-            (scene.number(outside).unwrap_or(0), Label::NONE)
-        };
+        let (outside, number) = outsides.of_source(scene, held);
+        let label = if outside == held.source { held.label } else { Label::NONE };
         let role = scene.role(number);
         if scene.kin(held.from) == kin || role.is_hidden() || role == Role::Frame {
             continue;

@@ -262,10 +262,14 @@ fn rank(root: &Root) -> u8 {
 pub(super) struct Outsides(FxHashMap<ObjectId, ObjectId>);
 
 impl Outsides {
-    /// The object around the source of a reference, or the source itself.
+    /// The object around the source of a reference, or the source itself, and its number.
     #[inline]
-    pub(super) fn of_source(&mut self, scene: &Scene<'_, '_>, held: &Incoming) -> ObjectId {
-        if scene.role(held.from).is_part() { self.of(scene, held.source) } else { held.source }
+    pub(super) fn of_source(&mut self, scene: &Scene<'_, '_>, held: &Incoming) -> (ObjectId, u32) {
+        if !scene.role(held.from).is_part() {
+            return (held.source, held.from);
+        }
+        let outside = self.of(scene, held.source);
+        (outside, scene.number(outside).unwrap_or(0))
     }
 
     /// The object around an internal object of a collection, or the object itself.

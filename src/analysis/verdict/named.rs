@@ -190,15 +190,12 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
             looked_at += 1;
             seen.clear();
             for held in self.holders.of_number(scene, member).take(MOST_HOLDERS * FEW) {
-                let (source, label) = (held.source, held.label);
-                let outside = self.outsides.of_source(scene, held);
-                let is_source = outside == source;
-                let number = if is_source { held.from } else { scene.number(outside).unwrap_or(0) };
+                let (outside, number) = self.outsides.of_source(scene, held);
                 let role = scene.role(number);
                 if scene.kin(held.from) == kin || role.is_hidden() || role == Role::Frame {
                     continue;
                 }
-                let field = if is_source { field(scene, label) } else { 0 };
+                let field = if outside == held.source { field(scene, held.label) } else { 0 };
                 let key = (scene.kin(number), field);
                 if seen.contains(&key) {
                     continue;
@@ -208,7 +205,7 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
                 alike.members += 1;
                 let (members, first) = alike.each.entry(number).or_default();
                 *members += 1;
-                first.get_or_insert((source, label));
+                first.get_or_insert((held.source, held.label));
             }
         }
         let mut alike: Vec<Alike> =
