@@ -2,8 +2,9 @@
 
 use super::frontier::{Frontier, next_level};
 use super::graph::Graph;
-use super::live::Edges;
+use super::live::{Edges, reach_from};
 use super::made_up::MadeUp;
+use super::object_set::ObjectSet;
 use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use crate::plain::Plain;
@@ -16,15 +17,18 @@ pub(super) const NOTHING: u32 = 0;
 /// The widest holder: all roots together.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// The graph of a flood. Each node represents objects with one holder. Synthetic objects have no node,
-/// because roots name their targets.
+/// The graph of a flood. Each node represents objects with one holder.
 pub(super) trait Ground: Edges {
-    /// The node of an object to which a root or a synthetic object refers.
+    /// The node of an object to which a root or a synthetic object refers. `None` for a synthetic object:
+    /// roots name its targets.
     fn node(&self, object: ObjectId) -> Option<u32>;
+
+    /// The nodes that edges must not reach: synthetic objects.
+    fn closed(&self) -> &[ObjectId];
 
     /// Calls `each` with the objects whose holder, which is that of their node, is neither
     /// [`NOTHING`] nor [`ALL`], and this holder.
-    fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32));
+    fn for_each_held(&self, held: &Held, each: impl FnMut(ObjectId, u32));
 }
 
 /// All objects of a graph, each a node.
@@ -39,8 +43,8 @@ impl Edges for Objects<'_, '_> {
     }
 
     #[inline]
-    fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
-        self.graph.targets(ObjectId(node)).filter_map(|object| self.node(object)).for_each(each);
+    fn for_each_target(&self, node: u32, mut each: impl FnMut(u32)) {
+        self.graph.targets(ObjectId(node)).for_each(|target| each(target.0));
     }
 
     fn prefetch(&self, node: u32) {
@@ -53,16 +57,42 @@ impl Edges for Objects<'_, '_> {
 }
 
 impl Ground for Objects<'_, '_> {
-    #[inline]
     fn node(&self, object: ObjectId) -> Option<u32> {
         (!self.made_up.contains(object)).then_some(object.0)
     }
 
-    fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
-        let objects = (0..).map(ObjectId).zip(holder.iter().copied());
-        objects
-            .filter(|(_, holder)| !matches!(*holder, NOTHING | ALL))
-            .for_each(|(object, holder)| each(object, holder));
+    fn closed(&self) -> &[ObjectId] {
+        &self.made_up.list
+    }
+
+    fn for_each_held(&self, held: &Held, mut each: impl FnMut(ObjectId, u32)) {
+        for object in held.by_all.others(0..held.holder.len()) {
+            let holder = held.holder[object.index()];
+            if holder != NOTHING {
+                each(object, holder);
+            }
+        }
+    }
+}
+
+/// The only holder of each node.
+pub(super) struct Held {
+    /// The nodes that only all roots together hold.
+    by_all: ObjectSet,
+    /// The holder of each other node.
+    holder: Vec<u32>,
+}
+
+impl Held {
+    /// The number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.holder.len()
+    }
+
+    /// The holder of a node.
+    #[inline]
+    pub(super) fn holder(&self, node: u32) -> u32 {
+        if self.by_all.contains(ObjectId(node)) { ALL } else { self.holder[node as usize] }
     }
 }
 
@@ -75,8 +105,12 @@ impl Ground for Objects<'_, '_> {
 /// first: in a mesh, most objects are held by all roots in the end.
 pub(super) struct Flood<'g, G, F> {
     ground: &'g G,
+    closed: &'g [ObjectId],
     wider: F,
-    /// The holder of each node.
+    /// The nodes that only all roots together hold and whose edges were followed, and closed ones. A bit
+    /// for each node stays in the cache, and in a mesh that is nearly all that is looked at.
+    by_all: ObjectSet,
+    /// The holder of each other node.
     holder: Vec<AtomicU32>,
     /// Nodes whose holder has changed since their edges were followed, by the number of steps from that
     /// holder to [`ALL`], or [`MOST_STEPS`].
@@ -87,10 +121,14 @@ pub(super) struct Flood<'g, G, F> {
 const MOST_STEPS: usize = 2;
 
 impl<'g, G: Edges, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
-    /// Creates a flood that has reached nothing. `wider` returns the holder that contains a holder.
-    pub(super) fn new(ground: &'g G, wider: F) -> Self {
+    /// Creates a flood that has reached nothing. Edges are not followed to `closed` nodes. `wider` returns
+    /// the holder that contains a holder.
+    pub(super) fn new(ground: &'g G, closed: &'g [ObjectId], wider: F) -> Self {
+        let mut by_all = ObjectSet::none(ground.len());
+        closed.iter().for_each(|node| _ = by_all.insert(*node));
         let pending = std::array::from_fn(|_| Frontier::new(ground.len()));
-        Self { ground, wider, holder: AtomicU32::zeros(ground.len()), pending }
+        let holder = AtomicU32::zeros(ground.len());
+        Self { ground, closed, wider, by_all, holder, pending }
     }
 
     /// Passes holders on until nothing changes any more. The order does not matter, because holders
@@ -99,6 +137,10 @@ impl<'g, G: Edges, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
         while let Some(steps) = self.pending.iter().position(|nodes| !nodes.is_empty()) {
             let none = Frontier::new(self.holder.len());
             let level = std::mem::replace(&mut self.pending[steps], none);
+            if steps == 0 {
+                reach_from(self.ground, level, &mut self.by_all);
+                continue;
+            }
             if let Some(nodes) = level.bits() {
                 let next = next_level(nodes, |node, next| {
                     self.pass_on(node, steps, |target, _| next.add(target));
@@ -125,7 +167,7 @@ impl<'g, G: Edges, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
     #[inline]
     fn pass_on(&self, node: ObjectId, steps: usize, mut changed: impl FnMut(ObjectId, u32)) {
         let holder = self.holder[node.index()].load(Relaxed);
-        if self.steps(holder) != steps {
+        if self.by_all.contains(node) || self.steps(holder) != steps {
             return;
         }
         self.ground.for_each_target(node.0, |target| {
@@ -143,8 +185,9 @@ impl<'g, G: Edges, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
     }
 
     /// The holder of each node.
-    pub(super) fn holders(self) -> Vec<u32> {
-        AtomicU32::plain(self.holder)
+    pub(super) fn held(mut self) -> Held {
+        self.closed.iter().for_each(|node| self.by_all.remove(*node));
+        Held { by_all: self.by_all, holder: AtomicU32::plain(self.holder) }
     }
 
     /// Reaches a node from a holder.
@@ -157,6 +200,9 @@ impl<'g, G: Edges, F: Fn(u32) -> u32 + Sync> Flood<'g, G, F> {
     /// Widens the holder of a node so that it includes `holder`. Returns the new one if that changed it.
     #[inline]
     fn widen(&self, node: u32, holder: u32) -> Option<u32> {
+        if self.by_all.contains(ObjectId(node)) {
+            return None;
+        }
         let place = &self.holder[node as usize];
         let mut known = place.load(Relaxed);
         loop {
@@ -196,6 +242,7 @@ impl<G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'_, G, F> {
     /// Reaches an object that has no holder yet, and all objects that it leads to.
     pub(super) fn reach_first(&mut self, object: ObjectId, holder: u32) {
         if let Some(node) = self.ground.node(object)
+            && !self.by_all.contains(ObjectId(node))
             && self.holder[node as usize].load(Relaxed) == NOTHING
         {
             self.start(node, holder);
@@ -206,7 +253,7 @@ impl<G: Ground, F: Fn(u32) -> u32 + Sync> Flood<'_, G, F> {
     /// Calls `each` with the objects that some roots but not all together hold, and their holder.
     pub(super) fn for_each_held(self, each: impl FnMut(ObjectId, u32)) {
         let ground = self.ground;
-        ground.for_each_held(&self.holders(), each);
+        ground.for_each_held(&self.held(), each);
     }
 }
 
@@ -284,26 +331,25 @@ mod tests {
             let count = targets.len() as u32;
             let heap = heap(&targets);
             let graph = Graph::of(&heap);
-            let made_up = MadeUp::of(&heap, &graph);
-            let ground = Objects { graph: &graph, made_up: &made_up };
             let (from, closed) = (from.map(|node| node % count), closed.iter().map(|node| node % count));
             let closed: Vec<u32> = closed.collect();
 
             let mut reached = ObjectSet::none(targets.len());
             closed.iter().for_each(|node| _ = reached.insert(ObjectId(*node)));
-            reach(&ground, from.into_iter(), &mut reached);
+            reach(&graph, from.into_iter(), &mut reached);
             let expected = from.map(|node| reached_from(&targets, node, &closed));
             let is_reached = |node: &u32| {
                 closed.contains(node) || expected.iter().any(|nodes| nodes.contains(node))
             };
             prop_assert!((0..count).all(|node| reached.contains(ObjectId(node)) == is_reached(&node)));
 
-            let mut flood = Flood::new(&ground, wider);
+            let mut flood = Flood::new(&graph, &[], wider);
             (1..).zip(from).for_each(|(holder, node)| flood.start(node, holder));
             flood.follow();
             let held = from.map(|node| reached_from(&targets, node, &[]));
             let expected: Vec<u32> = (0..count).map(|node| holder_of(node, &held)).collect();
-            prop_assert_eq!(flood.holders(), expected);
+            let held = flood.held();
+            prop_assert!((0..count).map(|node| held.holder(node)).eq(expected));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Objects that a search by levels has reached and not left yet.
 
+use super::object_set::ObjectSet;
 use super::prefetch::{AHEAD, prefetch_position, prefetch_targets};
 use super::set_bits::SetBits;
 use crate::model::heap::{ObjectId, References};
@@ -71,6 +72,15 @@ impl Frontier {
             for object in std::mem::take(&mut self.list) {
                 self.bits[object.index() / 64] |= 1 << (object.index() % 64);
             }
+        }
+    }
+
+    /// Adds the objects to a set, and drops those that it already contained.
+    pub(super) fn add_to(&mut self, set: &mut ObjectSet) {
+        self.list.retain(|object| set.insert(*object));
+        for (word, known) in self.bits.iter_mut().zip(&mut set.bits) {
+            *word &= !*known;
+            *known |= *word;
         }
     }
 

@@ -55,10 +55,16 @@ impl Edges for Graph<'_> {
 }
 
 /// Adds nodes to `reached`, and all to which edges lead from them. Edges to nodes that are there already are
-/// not followed. All threads follow the edges of many nodes.
+/// not followed.
 pub(super) fn reach(edges: &impl Edges, from: impl Iterator<Item = u32>, reached: &mut ObjectSet) {
     let mut level = Frontier::new(edges.len());
-    from.map(ObjectId).filter(|node| reached.insert(*node)).for_each(|node| level.push(node));
+    from.for_each(|node| level.push(ObjectId(node)));
+    reach_from(edges, level, reached);
+}
+
+/// Like [`reach`], from the nodes of a level. All threads follow the edges of many nodes.
+pub(super) fn reach_from(edges: &impl Edges, mut level: Frontier, reached: &mut ObjectSet) {
+    level.add_to(reached);
     while !level.is_empty() {
         if let Some(nodes) = level.bits() {
             let known = &*reached;

@@ -2,7 +2,7 @@
 
 use super::buckets::Buckets;
 use super::dominators::Dominators;
-use super::flood::{ALL, Ground, NOTHING};
+use super::flood::{ALL, Ground, Held, NOTHING};
 use super::graph::Graph;
 use super::live::Edges;
 use super::made_up::MadeUp;
@@ -262,15 +262,21 @@ impl Ground for Regions<'_> {
         self.tops.region(self.dominators.number(object)?)
     }
 
-    fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
+    fn closed(&self) -> &[ObjectId] {
+        // No edges lead to synthetic objects.
+        &[]
+    }
+
+    fn for_each_held(&self, held: &Held, mut each: impl FnMut(ObjectId, u32)) {
         let after = self.dominators.len() as u32 + 1;
         let tops = self.tops.numbers.set();
         let ends = tops.objects().skip(1).map(|top| top.0).chain([after]);
-        for ((top, end), holder) in tops.objects().zip(ends).zip(holder) {
-            if !matches!(*holder, NOTHING | ALL) {
+        for ((top, end), node) in tops.objects().zip(ends).zip(0..) {
+            let holder = held.holder(node);
+            if !matches!(holder, NOTHING | ALL) {
                 (top.0..end)
                     .filter_map(|number| self.dominators.object(number))
-                    .for_each(|object| each(object, *holder));
+                    .for_each(|object| each(object, holder));
             }
         }
     }

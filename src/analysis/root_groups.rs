@@ -135,20 +135,20 @@ impl RootGroups {
         let Numbers { groups, kinds, kind_of, .. } = numbers;
         let wider =
             |holder: u32| kind_of.get((holder - FIRST) as usize).map_or(ALL, |kind| LAST - kind);
-        let mut flood = Flood::new(ground, wider);
+        let mut flood = Flood::new(ground, ground.closed(), wider);
         of_roots.into_iter().for_each(|(object, group)| flood.reach(object, group));
         flood.follow();
         for (object, group) in unnamed {
             graph.targets(object).for_each(|target| flood.reach_first(target, group));
         }
-        let holders = flood.holders();
+        let held = flood.held();
         let holders = if groups.len() + kinds.len() <= MOST_NARROW {
-            Holders::Narrow(parallel::column(holders.len(), |first, narrow| {
-                let wide = &holders[first..];
-                narrow.iter_mut().zip(wide).for_each(|(narrow, wide)| *narrow = *wide as u16);
+            Holders::Narrow(parallel::column(held.len(), |first, narrow| {
+                let narrow = narrow.iter_mut().zip(first as u32..);
+                narrow.for_each(|(narrow, node)| *narrow = held.holder(node) as u16);
             }))
         } else {
-            Holders::Wide(holders)
+            Holders::Wide((0..held.len() as u32).map(|node| held.holder(node)).collect())
         };
         Self { groups, kinds, holders, regions: None }
     }

@@ -191,7 +191,7 @@ fn hold(
         Some(group) => ALL - 1 - group,
         None => ALL,
     };
-    let mut flood = Flood::new(ground, wider);
+    let mut flood = Flood::new(ground, ground.closed(), wider);
     // Other roots go first, so that threads skip the objects that these reach.
     for of_threads in [false, true] {
         for root in heap

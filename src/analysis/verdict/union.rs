@@ -6,7 +6,7 @@
 use super::Surveyed;
 use super::partition::Partition;
 use super::scene::Scene;
-use crate::analysis::flood::{ALL, Flood, Ground, NOTHING, Objects};
+use crate::analysis::flood::{ALL, Flood, Ground, Held, NOTHING, Objects};
 use crate::analysis::live::{Edges, reach};
 use crate::analysis::made_up::MadeUp;
 use crate::analysis::object_set::ObjectSet;
@@ -40,7 +40,7 @@ impl<'s> Owners<'s> {
     ) -> Vec<u64> {
         match &self.regions {
             Some(regions) => {
-                let holder = self.flood(scene, regions, groups);
+                let held = self.flood(scene, regions, groups);
                 let mut bytes = vec![0_u64; groups.len()];
                 regions.for_each_head(|number, region| {
                     let own = if partition.is_open(number) {
@@ -48,20 +48,18 @@ impl<'s> Owners<'s> {
                     } else {
                         scene.bytes(number)
                     };
-                    add(&mut bytes, holder[region as usize], own);
+                    add(&mut bytes, held.holder(region), own);
                 });
                 bytes
             }
             None => {
                 let made_up = &self.made_up;
                 let ground = Objects { graph: scene.survey.graph, made_up };
-                let holder = self.flood(scene, &ground, groups);
+                let held = self.flood(scene, &ground, groups);
                 let mut bytes = vec![0_u64; groups.len()];
-                for (object, holder) in scene.heap().objects().zip(holder) {
-                    if !matches!(holder, NOTHING | ALL) {
-                        add(&mut bytes, holder, scene.heap().own_bytes(object));
-                    }
-                }
+                ground.for_each_held(&held, |object, holder| {
+                    add(&mut bytes, holder, scene.heap().own_bytes(object));
+                });
                 bytes
             }
         }
@@ -69,14 +67,15 @@ impl<'s> Owners<'s> {
 
     /// The number of the group, and 1, that holds each node. [`NOTHING`] for nodes that roots reach without
     /// the groups, [`ALL`] for those that several groups hold.
-    fn flood(&self, scene: &Scene<'_, '_>, ground: &impl Ground, groups: &[&[u32]]) -> Vec<u32> {
+    fn flood(&self, scene: &Scene<'_, '_>, ground: &impl Ground, groups: &[&[u32]]) -> Held {
         let nodes = |group: &[u32]| {
             let objects = group.iter().filter_map(|number| scene.object(*number));
             objects.filter_map(|object| ground.node(object)).collect::<Vec<u32>>()
         };
         let members: Vec<Vec<u32>> = groups.iter().map(|group| nodes(group)).collect();
         let mut closed = ObjectSet::none(ground.len());
-        members.iter().flatten().for_each(|node| _ = closed.insert(ObjectId(*node)));
+        let nodes = members.iter().flatten().map(|node| ObjectId(*node));
+        nodes.chain(ground.closed().iter().copied()).for_each(|node| _ = closed.insert(node));
         let (heap, graph) = (scene.heap(), scene.survey.graph);
         let starts = graph.starts().iter().copied();
         let roots =
@@ -85,12 +84,12 @@ impl<'s> Owners<'s> {
         let starts = starts.chain(roots).chain(made_up);
         reach(ground, starts.filter_map(|object| ground.node(object)), &mut closed);
         let rest = Closed { ground, closed: &closed };
-        let mut flood = Flood::new(&rest, |_| ALL);
+        let mut flood = Flood::new(&rest, &[], |_| ALL);
         for (group, members) in (1..).zip(&members) {
             members.iter().for_each(|node| flood.start(*node, group));
         }
         flood.follow();
-        flood.holders()
+        flood.held()
     }
 
     /// The owners that only threads with one stack reach: by number in the order of `tops`, the
@@ -116,7 +115,7 @@ impl<'s> Owners<'s> {
         tops: &[u32],
     ) -> Vec<u32> {
         let heap = scene.heap();
-        let mut flood = Flood::new(ground, |_| ALL);
+        let mut flood = Flood::new(ground, ground.closed(), |_| ALL);
         let group = |root: &Root| {
             let group = root.thread.and_then(|thread| group_of.get(thread as usize));
             group.map_or(ALL, |group| group + 1)
@@ -132,10 +131,10 @@ impl<'s> Owners<'s> {
         let targets =
             self.made_up.list.iter().flat_map(|object| scene.survey.graph.targets(*object));
         targets.for_each(|target| flood.reach_first(target, ALL));
-        let holders = flood.holders();
+        let held = flood.held();
         let owner = |number: &u32| {
             let node = scene.object(*number).and_then(|object| ground.node(object));
-            node.map_or(ALL, |node| holders[node as usize])
+            node.map_or(ALL, |node| held.holder(node))
         };
         tops.iter().map(owner).collect()
     }
