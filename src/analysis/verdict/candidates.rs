@@ -21,10 +21,14 @@ pub(super) fn candidates(
     let (mut candidates, tops) =
         threads(scene, partition, owners, Enough { threads: 2, bytes: least, locals: false });
     let mut many = Vec::new();
-    for mut group in scene.groups(tops.into_iter()) {
-        let singles: Vec<u32> = partition.alone(scene, &group, least).collect();
+    for mut group in scene.groups(&tops) {
+        let singles: Vec<u32> = partition.alone(scene, &group).collect();
+        if !singles.is_empty() {
+            // The singles are in the order of the heads.
+            let mut rest = singles.iter().copied().peekable();
+            group.heads.retain(|head| rest.next_if_eq(head).is_none());
+        }
         for single in singles {
-            group.heads.retain(|head| *head != single);
             group.bytes = group.bytes.saturating_sub(scene.bytes(single));
             candidates.push(Candidate::along_way(scene, partition.way(scene, single)));
         }
@@ -202,7 +206,9 @@ fn is_shared(holder: u32) -> bool {
 fn is_thread_local(scene: &Scene<'_, '_>, group: &Group) -> bool {
     let objects = group.heads.iter().copied();
     let objects = objects.filter(|number| scene.role(*number) == Role::Thread);
-    let Some(threads) = scene.groups(objects).into_iter().next() else { return false };
+    let Some(threads) = scene.groups(&objects.collect::<Vec<u32>>()).into_iter().next() else {
+        return false;
+    };
     threads.bytes >= group.bytes / 2 && {
         thread_local_entries(scene, &Descent::of(scene, threads).steps).is_some()
     }

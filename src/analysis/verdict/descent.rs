@@ -220,7 +220,7 @@ fn fork(scene: &Scene<'_, '_>, object: u32) -> Option<Fork> {
             }
         }
     }
-    let kinds = scene.groups(large.into_iter());
+    let kinds = scene.groups(&large);
     let sum = kinds.iter().fold(0_u64, |sum, kind| sum.saturating_add(kind.bytes));
     let (first, all) = (kinds.first()?, scene.bytes(object));
     if !is_enough(sum, all) {

@@ -37,7 +37,7 @@ use super::dominator_tree::DominatorTree;
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, Unreached};
-use crate::parallel;
+use crate::parallel::{self, PART};
 use alike::MOST_MEMBERS;
 use candidate::Candidate;
 use candidates::{absorb, adopt, candidates};
@@ -159,9 +159,13 @@ fn together(
     for head in candidates.iter().flat_map(Candidate::heads) {
         heads.insert(ObjectId(*head));
     }
-    let others = partition.tops.iter().copied().filter(|top| !heads.contains(ObjectId(*top)));
-    let alike = others.filter(|top| kins.contains(&scene.kin(*top)));
-    let alike: Vec<u32> = alike.take(MOST_MEMBERS).collect();
+    let alike = parallel::map(partition.tops.chunks(PART), |tops| {
+        let others = tops.iter().copied().filter(|top| !heads.contains(ObjectId(*top)));
+        let alike = others.filter(|top| kins.contains(&scene.kin(*top)));
+        alike.take(MOST_MEMBERS).collect()
+    });
+    let mut alike: Vec<u32> = parallel::joined(alike);
+    alike.truncate(MOST_MEMBERS);
     let sample = candidates.iter().flat_map(Candidate::sample);
     let holders = Holders::of(scene, sample.chain(alike.iter().copied()));
     adopt(scene, &holders, candidates, &alike);

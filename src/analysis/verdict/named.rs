@@ -125,10 +125,8 @@ impl<'n, 's, 'a> Naming<'n, 's, 'a> {
             named.extend(self.named_alike(&alike, is_sample));
         }
         named.retain(|named| named.holder.is_known());
-        let heads = steps[0].heads.iter().copied();
-        let size = |head: &u32| (self.scene.bytes(*head), Reverse(*head));
         if named.is_empty()
-            && let Some(head) = heads.max_by_key(size)
+            && let Some(head) = self.scene.largest(&steps[0])
             && let Some(mut place) = self.holders.place(self.scene, head)
         {
             // Methods of the program's objects may be inherited from the runtime.

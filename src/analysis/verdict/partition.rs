@@ -23,6 +23,8 @@ pub(super) struct Partition {
     opened: ObjectSet,
     /// The numbers of the owners, ascending.
     pub(super) tops: Vec<u32>,
+    /// Those that hold enough for a finding, ascending.
+    large: Vec<u32>,
     /// The paths down from single owners that stay closed, by the owners' numbers.
     ways: FxHashMap<u32, Descent>,
     /// The numbers of collections that have other contents than others beside them.
@@ -67,6 +69,9 @@ impl Partition {
         tops.retain(|number| !all.is_open(*number));
         tops.sort_unstable();
         all.tops = tops;
+        all.large = tally.large;
+        all.large.retain(|number| !all.opened.contains(ObjectId(*number)));
+        all.large.sort_unstable();
         all
     }
 
@@ -119,8 +124,8 @@ impl Partition {
     fn closed(scene: &Scene<'_, '_>) -> (Self, Vec<u32>) {
         let mut opened = ObjectSet::none(scene.survey.tree.dominators.len() + 1);
         opened.insert(ObjectId(0));
-        let (tops, ways, apart) = Default::default();
-        (Self { opened, tops, ways, apart }, vec![0])
+        let (tops, large, ways, apart) = Default::default();
+        (Self { opened, tops, large, ways, apart }, vec![0])
     }
 
     /// Opens passages, and calls `top` with all other children of opened objects.
@@ -145,19 +150,19 @@ impl Partition {
         self.ways.remove(&single).unwrap_or_else(|| Descent::of(scene, scene.single(single)))
     }
 
-    /// The members of a group that are examined one by one, because they hold enough for it.
+    /// The members of a group of owners, which are ascending, that are examined one by one, because they
+    /// hold enough for it.
     pub(super) fn alone<'g>(
         &'g self,
         scene: &'g Scene<'_, '_>,
         group: &'g Group,
-        least: u64,
     ) -> impl Iterator<Item = u32> + 'g {
         let is_chosen = move |number: &u32| {
-            let is_large = scene.bytes(*number) >= least;
-            is_large
+            scene.kin(*number) == group.kin
+                && group.heads.binary_search(number).is_ok()
                 && (is_alone(scene, *number, group.bytes.into()) || self.apart.contains(number))
         };
-        group.heads.iter().copied().filter(is_chosen)
+        self.large.iter().copied().filter(is_chosen)
     }
 
     /// Whether the contents of an object are divided.

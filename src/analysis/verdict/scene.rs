@@ -290,13 +290,30 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     /// Groups numbers by type, those with most bytes first. Members that a member holds are not
     /// looked for: see [`Scene::complete`].
-    pub(super) fn groups(&self, numbers: impl Iterator<Item = u32>) -> Vec<Group> {
+    pub(super) fn groups(&self, numbers: &[u32]) -> Vec<Group> {
+        let parts = parallel::map(numbers.chunks(PART), |numbers| {
+            let mut groups = ByKin::default();
+            for &number in numbers {
+                let kin = self.kin(number);
+                let group = groups.of(kin, || Group { kin, ..Group::default() });
+                group.heads.push(number);
+                group.bytes = group.bytes.saturating_add(self.bytes(number));
+            }
+            groups.list
+        });
+        let mut lengths = ByKin::default();
+        for part in parts.iter().flatten() {
+            *lengths.of(part.kin, || 0) += part.heads.len();
+        }
+        let mut lengths = lengths.list.into_iter();
         let mut groups = ByKin::default();
-        for number in numbers {
-            let kin = self.kin(number);
-            let group = groups.of(kin, || Group { kin, ..Group::default() });
-            group.heads.push(number);
-            group.bytes = group.bytes.saturating_add(self.bytes(number));
+        for part in parts.into_iter().flatten() {
+            let group = groups.of(part.kin, || {
+                let heads = Vec::with_capacity(lengths.next().unwrap_or(0));
+                Group { kin: part.kin, heads, ..Group::default() }
+            });
+            group.heads.extend_from_slice(&part.heads);
+            group.bytes = group.bytes.saturating_add(part.bytes);
         }
         let mut groups = groups.list;
         groups.sort_by_key(|group| (Reverse(group.bytes), group.heads[0]));
