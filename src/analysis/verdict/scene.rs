@@ -492,3 +492,41 @@ impl<T> ByKin<T> {
         &mut list[recent.1]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::dominator_tree::DominatorTree;
+    use crate::analysis::graph::Graph;
+    use crate::model::builder::HeapBuilder;
+    use crate::model::heap::{Ids, Root, RootKind};
+    use crate::model::names::Names;
+
+    #[test]
+    fn groups_of_many_objects_keep_the_order_of_their_members() {
+        let count = PART as u32 * 2 + 9;
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let kinds =
+            ["app.A", "app.B", "app.C"].map(|name| builder.add_type(name, "", TypeKind::Instance));
+        for object in 0..count {
+            // Only the last part has objects of the third type.
+            let kind = if object > count - 5 { 2 } else { object as usize % 7 / 6 };
+            builder.add_object(kinds[kind], u64::from(object) + 1);
+            builder.add_root(Root::new(ObjectId(object), RootKind::Global, Names::EMPTY));
+        }
+        let heap = builder.finish(Ids::Rows(0), None);
+        let graph = Graph::of(&heap);
+        let tree = DominatorTree::of_graph(&heap, &graph);
+        let survey = Surveyed { heap: &heap, graph: &graph, tree: &tree };
+        let scene = Scene::new(survey, &Collections::of(&heap));
+        let tops: Vec<u32> = scene.children(0).collect();
+
+        let groups = scene.groups(&tops);
+        assert_eq!(groups.iter().map(|group| group.kin).collect::<Vec<_>>(), [0, 1, 2]);
+        for group in groups {
+            let of_kin = tops.iter().copied().filter(|top| scene.kin(*top) == group.kin);
+            assert!(of_kin.clone().eq(group.heads));
+            assert_eq!(group.bytes, of_kin.map(|top| scene.bytes(top)).sum::<u64>());
+        }
+    }
+}
