@@ -343,10 +343,11 @@ mod tests {
             };
             prop_assert!((0..count).all(|node| reached.contains(ObjectId(node)) == is_reached(&node)));
 
-            let mut flood = Flood::new(&graph, &[], wider);
+            let closed_nodes: Vec<ObjectId> = closed.iter().copied().map(ObjectId).collect();
+            let mut flood = Flood::new(&graph, &closed_nodes, wider);
             (1..).zip(from).for_each(|(holder, node)| flood.start(node, holder));
             flood.follow();
-            let held = from.map(|node| reached_from(&targets, node, &[]));
+            let held = from.map(|node| reached_from(&targets, node, &closed));
             let expected: Vec<u32> = (0..count).map(|node| holder_of(node, &held)).collect();
             let held = flood.held();
             prop_assert!((0..count).map(|node| held.holder(node)).eq(expected));
