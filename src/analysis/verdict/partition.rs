@@ -70,7 +70,6 @@ impl Partition {
         tops.sort_unstable();
         all.tops = tops;
         all.large = tally.large;
-        all.large.retain(|number| !all.opened.contains(ObjectId(*number)));
         all.large.sort_unstable();
         all
     }
@@ -157,12 +156,17 @@ impl Partition {
         scene: &'g Scene<'_, '_>,
         group: &'g Group,
     ) -> impl Iterator<Item = u32> + 'g {
+        // With sizes that are too large to be true, all owners are large, and each type may have a group. So
+        // the work must not be that of all large owners for each group.
+        let (few, many) = match (&self.large, &group.heads) {
+            (large, heads) if large.len() < heads.len() => (large, heads),
+            (large, heads) => (heads, large),
+        };
         let is_chosen = move |number: &u32| {
-            scene.kin(*number) == group.kin
-                && group.heads.binary_search(number).is_ok()
+            many.binary_search(number).is_ok()
                 && (is_alone(scene, *number, group.bytes.into()) || self.apart.contains(number))
         };
-        self.large.iter().copied().filter(is_chosen)
+        few.iter().copied().filter(is_chosen)
     }
 
     /// Whether the contents of an object are divided.
